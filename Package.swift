@@ -28,121 +28,155 @@ let lean: [LinkerSetting] = [
 let commit = String(
   (Context.environment["CARAVAN_COMMIT"] ?? Context.gitInformation?.currentCommit ?? "unknown").prefix(12))
 
-// MARK: Kinds of target
+// MARK: Names
 
-func system(_ name: String) -> Target { .systemLibrary(name: name, path: "Shared/C/\(name)") }
+/// What a list of dependencies says in short. Module names are unique in the world, as SwiftPM refuses two targets of
+/// one name in a graph of packages: `Model` is CaravanModel, and the C library `CNats` is CCaravanNats.
+func modules(_ names: [String]) -> [Target.Dependency] { names.map { .target(name: module($0)) } }
 
-/// A C bridge: owns the handles of one C library and shows no pointer to anybody.
-func bridge(_ name: String, path: String, _ dependencies: [Target.Dependency]) -> Target {
-  .target(name: name, dependencies: dependencies, path: path, swiftSettings: house)
+func module(_ name: String) -> String {
+  cLibraries.contains(name) ? "CCaravan\(name.dropFirst())" : "Caravan\(name)"
 }
 
-func shared(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-  .target(name: name, dependencies: dependencies, path: "Shared/\(name)", swiftSettings: strict)
+/// Libraries that Debian packages bring: a module map and a shim each, in Shared/Bridges/C.
+let systemLibraries = [
+  "CNats", "CSQLite", "CProtobufC", "COpenSSL", "CZstd", "CMicroHTTPD", "CExif", "CPostgres", "CThreadSanitizer",
+  "CLinux", "CCurl",
+]
+let cLibraries = Set(systemLibraries + ["CWire", "CRelease", "CHeapMeter"])
+
+// MARK: Kinds of target
+
+func system(_ name: String) -> Target {
+  .systemLibrary(name: module(name), path: "Shared/Bridges/C/\(name.dropFirst())")
+}
+
+/// - Parameter folder: its last part is the module's name, unless that is given.
+func library(_ folder: String, named name: String? = nil, _ dependencies: [String] = []) -> Target {
+  .target(
+    name: module(name ?? last(folder)), dependencies: modules(dependencies), path: folder, swiftSettings: strict)
+}
+
+func last(_ folder: String) -> String { String(folder.split(separator: "/").last!) }
+
+/// A bridge to a C library: owns its handles and shows no pointer to anybody.
+func bridge(_ folder: String, _ dependencies: [String]) -> Target {
+  .target(name: module(last(folder)), dependencies: modules(dependencies), path: folder, swiftSettings: house)
 }
 
 /// One service: `Core` decides in values, `Driver` acts in actors, `Main` names the backends.
 func service(
-  _ name: String, executable: String, core: [Target.Dependency] = ["Model"], driver: [Target.Dependency],
-  main: [Target.Dependency]
+  _ name: String, executable: String, core: [String] = ["Model"], driver: [String], main: [String]
 ) -> [Target] {
   [
-    .target(name: "\(name)Core", dependencies: core, path: "Services/\(name)/Core", swiftSettings: strict),
     .target(
-      name: "\(name)Driver", dependencies: [.target(name: "\(name)Core")] + driver, path: "Services/\(name)/Driver",
+      name: module("\(name)Core"), dependencies: modules(core), path: "Services/\(name)/Core", swiftSettings: strict),
+    .target(
+      name: module("\(name)Driver"), dependencies: modules(["\(name)Core"] + driver), path: "Services/\(name)/Driver",
       swiftSettings: strict),
     .executableTarget(
-      name: executable, dependencies: [.target(name: "\(name)Driver")] + main, path: "Services/\(name)/Main",
+      name: executable, dependencies: modules(["\(name)Driver"] + main), path: "Services/\(name)/Main",
       swiftSettings: strict, linkerSettings: lean),
   ]
 }
 
-/// An app in one file.
-func example(_ executable: String, _ folder: String) -> Target {
-  .executableTarget(
-    name: executable, dependencies: ["Client", "Model", "Runtime"], path: "Services/Examples/\(folder)",
-    swiftSettings: house)
+/// An app for a device.
+func example(
+  _ executable: String, _ folder: String, _ dependencies: [String] = ["Client", "Model", "Runtime"]
+) -> Target {
+  tool(executable, "Services/Examples/\(folder)", dependencies)
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .testTarget(name: name, dependencies: dependencies, path: "Tests/\(name)", swiftSettings: house)
+/// A program that operators do not install.
+func tool(_ executable: String, _ folder: String, _ dependencies: [String]) -> Target {
+  .executableTarget(name: executable, dependencies: modules(dependencies), path: folder, swiftSettings: house)
+}
+
+/// - Parameter folder: in Tests.
+func tests(_ folder: String, _ dependencies: [String]) -> Target {
+  .testTarget(
+    name: "\(last(folder))Tests", dependencies: modules(dependencies), path: "Tests/\(folder)", swiftSettings: house)
 }
 
 // MARK: What a service needs
 
-let plumbing: [Target.Dependency] = ["Model", "Wire", "Bus", "Runtime", "StorageClient", "SchemaClient"]
-let backends: [Target.Dependency] = ["Model", "Bus", "BusNATS", "Runtime", "Launch"]
+let plumbing = ["Model", "Wire", "Bus", "Runtime", "StorageClient", "SchemaClient"]
+let backends = ["Model", "Bus", "BusNATS", "Runtime", "Launch"]
 
 let package = Package(
   name: "caravan",
   products: [
-    .library(name: "CaravanClient", targets: ["Client"]),
-    .library(name: "CaravanDiffSync", targets: ["DiffSyncClient", "BusNATS"]),
+    .library(name: "CaravanClient", targets: ["CaravanClient"]),
+    .library(name: "CaravanDiffSync", targets: ["CaravanDiffSyncClient", "CaravanBusNATS"]),
   ],
   targets: [
-    // The C libraries: module map and shim only.
-    system("CNats"), system("CSQLite"), system("CProtobufC"), system("COpenSSL"), system("CZstd"),
-    system("CMicroHTTPD"), system("CExif"), system("CPostgres"), system("CThreadSanitizer"), system("CLinux"),
-    system("CCurl"),
-    .target(name: "CWire", dependencies: ["CProtobufC"], path: "Shared/C/CWire"),
+    // The C libraries, and C of our own.
+    .target(name: "CCaravanWire", dependencies: modules(["CProtobufC"]), path: "Shared/Bridges/C/Wire"),
     .target(
-      name: "CRelease", path: "Shared/C/CRelease",
+      name: "CCaravanRelease", path: "Shared/Bridges/C/Release",
       cSettings: [.define("CARAVAN_COMMIT", to: "\"\(commit)\"", .when(configuration: .release))]),
 
-    // Values and seams.
-    shared("Model"),
-    shared("DiffSync", ["Model"]),
-    shared("Encoding"),
-    shared("Runtime", ["Model", "Encoding", "CThreadSanitizer", "CLinux", "CRelease"]),
-    shared("Bus", ["Model", "Wire", "Runtime", "Encoding"]),
-    shared("StorageClient", ["Model", "Wire", "Bus", "Runtime"]),
-    shared("Partitions", ["Model", "Wire", "Bus", "Runtime", "StorageClient"]),
-    shared("SchemaClient", ["Model", "Wire", "Bus"]),
-    shared("Sealing", ["Model", "Wire", "Crypto", "Encoding"]),
-    shared("Store", ["Model", "Encoding"]),
-    shared("Objects", ["Model", "Runtime"]),
-    shared("Chunking"),
-    shared("ChunkFiles", ["Model", "Runtime"]),
-    shared("Client", ["Model", "Wire", "Runtime"]),
-    shared("DiffSyncClient", ["Model", "DiffSync", "Wire", "Bus", "Runtime", "SQLite", "Compression", "Crypto"]),
-    shared("Launch", ["Model", "Bus", "BusNATS", "Runtime", "Crypto", "Encoding"]),
-    shared(
-      "TestKit", ["Model", "Wire", "Bus", "Runtime", "Store", "Compression", "Crypto"]),
+    // Values.
+    library("Shared/Values/Model"),
+    library("Shared/Values/Encoding"),
+    library("Shared/Values/DiffSync", ["Model"]),
+    library("Shared/Values/Chunking"),
 
-    // Bridges.
-    bridge("Wire", path: "Shared/Wire", ["Model", "DiffSync", "CWire", "CProtobufC"]),
-    bridge("BusNATS", path: "Shared/BusNATS", ["Bus", "Model", "Runtime", "Crypto", "CNats"]),
-    bridge("SQLite", path: "Shared/SQLite", ["Model", "Runtime", "CSQLite"]),
-    bridge("PostgreSQL", path: "Shared/PostgreSQL", ["Model", "CPostgres"]),
-    bridge("Crypto", path: "Shared/Crypto", ["Encoding", "COpenSSL"]),
-    bridge("Compression", path: "Shared/Compression", ["Model", "CZstd"]),
-    bridge("ObjectsS3", path: "Shared/ObjectsS3", ["Objects", "Model", "Runtime", "Crypto", "Encoding", "HTTPClient"]),
-    bridge("HTTPClient", path: "Shared/HTTPClient", ["Model", "Runtime", "CCurl"]),
-    bridge("HTTP", path: "Shared/HTTP", ["Model", "Runtime", "CMicroHTTPD"]),
+    // What a process stands on.
+    library("Shared/Platform/Runtime", ["Model", "Encoding", "CThreadSanitizer", "CLinux", "CRelease"]),
+
+    // Bridges to C libraries.
+    bridge("Shared/Bridges/SQLite", ["Model", "Runtime", "CSQLite"]),
+    bridge("Shared/Bridges/PostgreSQL", ["Model", "CPostgres"]),
+    bridge("Shared/Bridges/Crypto", ["Encoding", "COpenSSL"]),
+    bridge("Shared/Bridges/Compression", ["Model", "CZstd"]),
+    bridge("Shared/Bridges/HTTPClient", ["Model", "Runtime", "CCurl"]),
+    bridge("Shared/Bridges/HTTPServer", ["Model", "Runtime", "CMicroHTTPD"]),
+
+    // What travels, and how.
+    bridge("Shared/Messaging/Wire", ["Model", "DiffSync", "CWire", "CProtobufC"]),
+    library("Shared/Messaging/Bus", ["Model", "Wire", "Runtime", "Encoding"]),
+    bridge("Shared/Messaging/BusNATS", ["Bus", "Model", "Runtime", "Crypto", "CNats"]),
+    library("Shared/Messaging/StorageClient", ["Model", "Wire", "Bus", "Runtime"]),
+    library("Shared/Messaging/ChangeStream", ["Model", "Wire", "Bus", "Runtime", "StorageClient"]),
+    library("Shared/Messaging/SchemaClient", ["Model", "Wire", "Bus"]),
+    library("Shared/Messaging/Tokens", ["Model", "Wire", "Crypto", "Encoding"]),
+    library("Shared/Messaging/Launch", ["Model", "Bus", "BusNATS", "Runtime", "Crypto", "Encoding"]),
 
     // The store, on SQLite and on PostgreSQL.
-    shared("StoreSQLite", ["Store", "SQLite", "ChunkFiles", "Model", "Runtime", "Encoding"]),
-    shared("StorePostgres", ["Store", "PostgreSQL", "Model", "Runtime", "Crypto"]),
-    shared("Backup", ["Store", "Model", "Wire", "Crypto", "Runtime"]),
+    library("Shared/Storage/Store", ["Model", "Encoding"]),
+    library("Shared/Storage/ChunkFiles", ["Model", "Runtime"]),
+    library("Shared/Storage/StoreSQLite", ["Store", "SQLite", "ChunkFiles", "Model", "Runtime", "Encoding"]),
+    library("Shared/Storage/StorePostgres", ["Store", "PostgreSQL", "Model", "Runtime", "Crypto"]),
+    library("Shared/Storage/Backup", ["Store", "Model", "Wire", "Crypto", "Runtime"]),
+    library("Shared/Storage/Objects", ["Model", "Runtime"]),
+    bridge("Shared/Storage/ObjectsS3", ["Objects", "Model", "Runtime", "Crypto", "Encoding", "HTTPClient"]),
+
+    // The products for authors of apps.
+    library("Shared/Clients/Swift", named: "Client", ["Model", "Wire", "Runtime"]),
+    library(
+      "Shared/Clients/DiffSync", named: "DiffSyncClient",
+      ["Model", "DiffSync", "Wire", "Bus", "Runtime", "SQLite", "Compression", "Crypto"]),
   ]
+    + systemLibraries.map(system)
     + service(
       "Storage", executable: "caravan-storage", core: ["Model", "Store"],
-      driver: plumbing + ["Store", "Crypto", "Compression", "Sealing", "Objects", "Encoding", "Backup"],
+      driver: plumbing + ["Store", "Crypto", "Compression", "Tokens", "Objects", "Encoding", "Backup"],
       main: backends + [
         "StoreSQLite", "SQLite", "StorePostgres", "PostgreSQL", "Store", "Crypto", "Encoding", "Objects", "ObjectsS3",
         "SchemaClient", "StorageCore", "Backup",
       ])
     + service(
-      "Sync", executable: "caravan-sync", driver: plumbing + ["Crypto", "Compression", "Sealing", "DiffSync"],
+      "Sync", executable: "caravan-sync", driver: plumbing + ["Crypto", "Compression", "Tokens", "DiffSync"],
       main: backends + ["Crypto"])
     + service("Schema", executable: "caravan-schema", driver: plumbing, main: backends)
     + service(
-      "Notify", executable: "caravan-notify", driver: plumbing + ["Partitions", "Sealing", "Crypto"],
+      "Notify", executable: "caravan-notify", driver: plumbing + ["ChangeStream", "Tokens", "Crypto"],
       main: backends + ["Crypto"])
-    + service("Query", executable: "caravan-query", driver: plumbing + ["SQLite", "Partitions"], main: backends)
+    + service("Query", executable: "caravan-query", driver: plumbing + ["SQLite", "ChangeStream"], main: backends)
     + service(
       "Gateway", executable: "caravan-gateway", core: ["Model", "Encoding"],
-      driver: plumbing + ["HTTP", "Crypto", "Encoding"], main: backends + ["Crypto", "HTTP", "GatewayCore"])
+      driver: plumbing + ["HTTPServer", "Crypto", "Encoding"], main: backends + ["Crypto", "HTTPServer", "GatewayCore"])
     + service(
       "Agent", executable: "caravan-agent",
       driver: plumbing + ["Client", "Encoding", "SQLite", "Chunking", "ChunkFiles", "Compression", "Crypto"],
@@ -154,126 +188,126 @@ let package = Package(
       ],
       main: ["Model"])
     + [
-      bridge("Exif", path: "Services/Examples/Exif", ["CExif"]),
-      .executableTarget(
-        name: "caravan-album", dependencies: ["Client", "Model", "Exif", "Runtime", "Crypto"],
-        path: "Services/Examples/Album",
-        swiftSettings: house),
+      // Apps for devices.
+      bridge("Services/Examples/Exif", ["CExif"]),
+      example("caravan-album", "Album", ["Client", "Model", "Exif", "Runtime", "Crypto"]),
       example("caravan-car", "CarSensor"), example("caravan-heartbeat", "HeartBeat"),
       example("caravan-notes", "Notes"), example("caravan-door", "Surveillance"),
       example("caravan-simbabench", "SimbaBench"),
-      .executableTarget(
-        name: "caravan-journal",
-        dependencies: ["DiffSync", "DiffSyncClient", "BusNATS", "Launch", "Model", "Runtime", "Crypto"],
-        path: "Services/Examples/Journal", swiftSettings: house),
+      example(
+        "caravan-journal", "Journal",
+        ["DiffSync", "DiffSyncClient", "BusNATS", "Launch", "Model", "Runtime", "Crypto"]),
     ]
     + [
-      tests("ModelTests", ["Model", "Wire", "Encoding", "TestKit"]),
+      library("Tests/TestKit", ["Model", "Wire", "Bus", "Runtime", "Store", "Compression", "Crypto"]),
+      tests("Lint", []),
+      tests("Unit/Model", ["Model", "Wire", "Encoding", "TestKit"]),
+      tests("Unit/Chunking", ["Chunking", "Compression", "Model"]),
+      tests("Component/Runtime", ["Runtime", "TestKit", "Model", "Encoding"]),
+      tests("Component/Crypto", ["Crypto", "Encoding"]),
+      tests("Component/HTTP", ["HTTPServer", "HTTPClient", "Model", "Runtime", "Crypto"]),
       tests(
-        "DiffSyncTests",
+        "Component/Bus", ["Bus", "BusNATS", "Runtime", "TestKit", "Model", "Crypto", "Encoding", "Launch", "Wire"]),
+      tests(
+        "Component/DiffSync",
         [
           "DiffSync", "DiffSyncClient", "Model", "Wire", "TestKit", "Bus", "Runtime", "Crypto", "StorageDriver",
           "StorageClient", "StoreSQLite", "SQLite", "SchemaDriver", "SyncDriver", "Backup",
         ]),
-      tests("RuntimeTests", ["Runtime", "TestKit", "Model", "Encoding"]),
-      tests("CryptoTests", ["Crypto", "Encoding"]),
-      tests("ChunkingTests", ["Chunking", "Compression", "Model"]),
-      tests("HTTPTests", ["HTTP", "HTTPClient", "Model", "Runtime", "Crypto"]),
-      tests("BusTests", ["Bus", "BusNATS", "Runtime", "TestKit", "Model", "Crypto", "Encoding", "Launch", "Wire"]),
       tests(
-        "StoreTests",
+        "Component/Store",
         [
           "Store", "StoreSQLite", "SQLite", "StorePostgres", "PostgreSQL", "Model", "Runtime", "TestKit", "Wire",
-          "Backup", "Crypto", "StorageCore", "StorageDriver", "StorageClient", "Partitions",
+          "Backup", "Crypto", "StorageCore", "StorageDriver", "StorageClient", "ChangeStream",
         ]),
       tests(
-        "StorageTests",
+        "Component/Storage",
         [
-          "StorageCore", "StorageDriver", "StoreSQLite", "SQLite", "Store", "StorageClient", "Sealing", "Bus",
-          "Runtime", "Wire", "Model", "TestKit", "Crypto", "Compression", "Objects", "ObjectsS3", "SchemaClient",
+          "StorageCore", "StorageDriver", "StoreSQLite", "SQLite", "Store", "StorageClient", "Tokens", "Bus", "Runtime",
+          "Wire", "Model", "TestKit", "Crypto", "Compression", "Objects", "ObjectsS3", "SchemaClient",
         ]),
       tests(
-        "SyncTests",
+        "Component/Sync",
         [
           "Backup", "Launch", "SyncCore", "SyncDriver", "SchemaCore", "SchemaDriver", "StorageDriver", "StoreSQLite",
           "Bus", "Runtime", "Wire", "Model", "TestKit", "Crypto", "Compression", "Store", "StorageClient",
-          "SchemaClient", "Sealing",
+          "SchemaClient", "Tokens",
         ]),
       tests(
-        "NotifyTests",
+        "Component/Notify",
         [
-          "NotifyCore", "NotifyDriver", "Partitions", "StorageClient", "Crypto", "StorageDriver", "StoreSQLite", "Bus",
-          "Runtime", "Wire", "Model", "TestKit",
+          "NotifyCore", "NotifyDriver", "ChangeStream", "StorageClient", "Crypto", "StorageDriver", "StoreSQLite",
+          "Bus", "Runtime", "Wire", "Model", "TestKit",
         ]),
       tests(
-        "QueryTests",
+        "Component/Query",
         [
-          "QueryCore", "QueryDriver", "Partitions", "StorageClient", "SchemaClient", "SchemaDriver", "Crypto",
+          "QueryCore", "QueryDriver", "ChangeStream", "StorageClient", "SchemaClient", "SchemaDriver", "Crypto",
           "StorageDriver", "StoreSQLite", "SQLite", "Bus", "Runtime", "Wire", "Model", "TestKit",
         ]),
       tests(
-        "GatewayTests",
+        "Component/Gateway",
         [
-          "GatewayCore", "GatewayDriver", "HTTP", "Bus", "Runtime", "Wire", "Model", "TestKit", "Crypto", "Encoding",
-          "StorageDriver", "StoreSQLite", "Store", "StorageClient",
+          "GatewayCore", "GatewayDriver", "HTTPServer", "Bus", "Runtime", "Wire", "Model", "TestKit", "Crypto",
+          "Encoding", "StorageDriver", "StoreSQLite", "Store", "StorageClient",
         ]),
       tests(
-        "AgentTests",
+        "Component/Agent",
         [
           "AgentCore", "AgentDriver", "SQLite", "Client", "Bus", "Runtime", "Wire", "Model", "TestKit", "Chunking",
-          "Compression",
-          "Crypto", "StorageDriver", "StoreSQLite", "Store", "StorageClient", "SyncCore", "SyncDriver",
-          "SchemaDriver", "NotifyDriver", "SchemaClient", "BusNATS", "Launch", "Sealing",
+          "Compression", "Crypto", "StorageDriver", "StoreSQLite", "Store", "StorageClient", "SyncCore", "SyncDriver",
+          "SchemaDriver", "NotifyDriver", "SchemaClient", "BusNATS", "Launch", "Tokens",
         ]),
       tests(
-        "CLITests",
+        "Component/CLI",
         [
           "CLICore", "CLIDriver", "Client", "Model", "Encoding", "Runtime", "Bus", "BusNATS", "Launch", "Crypto",
           "TestKit", "Wire", "StorageClient", "SchemaClient", "SQLite",
         ]),
-      tests("TidyTests", []),
+
       // Decoders of what strangers send, tried by a fuzzer (Tests/Fuzz/run) and with what it found.
       .target(
-        name: "FuzzTargets",
-        dependencies: [
-          "Model", "Wire", "Bus", "Runtime", "Store", "Sealing", "Crypto", "Compression", "StorageCore", "SyncCore",
-          "QueryCore", "NotifyCore", "AgentCore", "Backup", "DiffSync", "Client", "Encoding", "HTTP", "CHeapMeter",
-        ], path: "Tests/Fuzz/Targets", swiftSettings: house),
+        name: "CaravanFuzzTargets",
+        dependencies: modules([
+          "Model", "Wire", "Bus", "Runtime", "Store", "Tokens", "Crypto", "Compression", "StorageCore", "SyncCore",
+          "QueryCore", "NotifyCore", "AgentCore", "Backup", "DiffSync", "Client", "Encoding", "HTTPServer",
+          "CHeapMeter",
+        ]), path: "Tests/Fuzz/Targets", swiftSettings: house),
       // Counts what a decoder allocates, in place of malloc(3).
-      .target(name: "CHeapMeter", path: "Tests/Fuzz/Heap"),
+      .target(name: "CCaravanHeapMeter", path: "Tests/Fuzz/Heap"),
       // What decoders cost at worst, in a release build.
-      .executableTarget(
-        name: "caravan-decoder-costs", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Costs", swiftSettings: house),
-      tests("FuzzTests", ["FuzzTargets"]),
-      // The whole suite in one process: its world, the executable that plays seeds, and the tests of both.
+      tool("caravan-decoder-costs", "Tests/Fuzz/Costs", ["FuzzTargets"]),
+      .testTarget(
+        name: "FuzzTests", dependencies: modules(["FuzzTargets"]), path: "Tests/Fuzz/Tests", swiftSettings: house),
+
+      // The whole suite in one process, the executable that plays seeds, and the tests of both.
       .target(
-        name: "SimulatedSuite",
-        dependencies: [
-          "TestKit", "Bus", "Runtime", "Wire", "Model", "Store", "StoreSQLite", "SQLite", "Partitions", "StorageDriver",
-          "SyncDriver", "SchemaDriver", "NotifyDriver", "QueryDriver", "AgentDriver", "AgentCore", "Chunking", "Crypto",
-          "DiffSync", "DiffSyncClient", "Sealing", "Backup", "Compression", "StorageClient", "GatewayDriver",
-          "CLIDriver", "Client",
-        ], path: "Tests/SimulatedSuite", swiftSettings: strict),
-      .executableTarget(
-        name: "caravan-simulation", dependencies: ["SimulatedSuite", "Runtime", "TestKit"], path: "Tests/Simulation",
-        swiftSettings: house),
-      tests("SimulationTests", ["SimulatedSuite", "TestKit", "Model", "Runtime", "Store"]),
-      .executableTarget(
-        name: "caravan-trials",
-        dependencies: [
-          "TestKit", "Model", "Wire", "Bus", "BusNATS", "Runtime", "Launch", "Crypto", "Sealing", "StorageClient",
-        ], path: "Tests/Trials", swiftSettings: house),
-      .executableTarget(
-        name: "caravan-store-bench",
-        dependencies: ["Store", "StoreSQLite", "Runtime", "Model"],
-        path: "Tests/Benchmarks/Store", swiftSettings: house),
+        name: "CaravanSimulation",
+        dependencies: modules([
+          "TestKit", "Bus", "Runtime", "Wire", "Model", "Store", "StoreSQLite", "SQLite", "ChangeStream",
+          "StorageDriver", "SyncDriver", "SchemaDriver", "NotifyDriver", "QueryDriver", "AgentDriver", "AgentCore",
+          "Chunking", "Crypto", "DiffSync", "DiffSyncClient", "Tokens", "Backup", "Compression", "StorageClient",
+          "GatewayDriver", "CLIDriver", "Client",
+        ]), path: "Tests/Simulation", exclude: ["Runner", "Tests"], swiftSettings: strict),
+      tool("caravan-simulation", "Tests/Simulation/Runner", ["Simulation", "Runtime", "TestKit"]),
+      .testTarget(
+        name: "SimulationTests", dependencies: modules(["Simulation", "TestKit", "Model", "Runtime", "Store"]),
+        path: "Tests/Simulation/Tests", swiftSettings: house),
+
+      // Clients of a real suite that the scripts of Tests/Integration start, and the floor below the store's figures.
+      tool(
+        "caravan-trials", "Tests/Trials",
+        [
+          "TestKit", "Model", "Wire", "Bus", "BusNATS", "Runtime", "Launch", "Crypto", "Tokens", "StorageClient",
+        ]),
+      tool("caravan-store-bench", "Tests/Benchmarks/Store", ["Store", "StoreSQLite", "Runtime", "Model"]),
     ]
     // libFuzzer brings its own `main`, so this links only where it is asked for.
     + (Context.environment["CARAVAN_FUZZ"] == nil
       ? []
       : [
         .executableTarget(
-          name: "caravan-fuzz", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Main",
+          name: "caravan-fuzz", dependencies: modules(["FuzzTargets"]), path: "Tests/Fuzz/Main",
           swiftSettings: house + [.unsafeFlags(["-parse-as-library"])])
       ])
 )

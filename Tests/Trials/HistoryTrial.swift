@@ -1,11 +1,11 @@
-import Bus
-import BusNATS
-import Crypto
-import Launch
-import Model
-import Runtime
-import Sealing
-import TestKit
+import CaravanBus
+import CaravanBusNATS
+import CaravanCrypto
+import CaravanLaunch
+import CaravanModel
+import CaravanRuntime
+import CaravanTestKit
+import CaravanTokens
 
 /// Clients of a whole suite of processes, while somebody else stops and kills those: what they saw is held against
 /// CK-22 and CK-23.

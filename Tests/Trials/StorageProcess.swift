@@ -1,5 +1,5 @@
+import CaravanRuntime
 import Foundation
-import Runtime
 
 /// One storage process, again and again on the same data.
 final class StorageProcess: Sendable {

@@ -1,10 +1,10 @@
-import Bus
-import BusNATS
-import Model
-import Runtime
-import StorageClient
-import TestKit
-import Wire
+import CaravanBus
+import CaravanBusNATS
+import CaravanModel
+import CaravanRuntime
+import CaravanStorageClient
+import CaravanTestKit
+import CaravanWire
 
 /// `kill -9` of storage in the middle of commits, again and again: nothing acknowledged is lost, nothing is there
 /// twice, and it is back in time however much it holds.
@@ -77,9 +77,9 @@ struct StormTrial: Sendable {
     return try ZoneID(DatabaseID(container: ContainerID("storm"), environment: .development, owner: owner), "rows")
   }
 
-  private static func save(_ name: String) -> Model.Mutation {
+  private static func save(_ name: String) -> CaravanModel.Mutation {
     let body = [UInt8](repeating: UInt8(ascii: "x"), count: 230)
-    return Model.Mutation(name: name, base: .absent, change: .save(type: 1, body: body, chunks: []))
+    return CaravanModel.Mutation(name: name, base: .absent, change: .save(type: 1, body: body, chunks: []))
   }
 
   private func fill(_ client: StorageClient) async throws {

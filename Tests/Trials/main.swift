@@ -1,8 +1,8 @@
-import Crypto
+import CaravanCrypto
+import CaravanLaunch
+import CaravanModel
+import CaravanRuntime
 import Glibc
-import Launch
-import Model
-import Runtime
 
 let ticketKey = Flag<String>(
   "ticket-key", "FILE", "the keys of the suite's change tokens: of one that caravan up runs, token.key")

@@ -1,5 +1,5 @@
-public import Model
-public import Runtime
+public import CaravanModel
+public import CaravanRuntime
 
 internal import struct Synchronization.Atomic
 

@@ -1,9 +1,9 @@
-import AgentDriver
-import Bus
-import BusNATS
-import Launch
-import Model
-import Runtime
+import CaravanAgentDriver
+import CaravanBus
+import CaravanBusNATS
+import CaravanLaunch
+import CaravanModel
+import CaravanRuntime
 
 Command(
   "caravan-agent", "The device's side of Caravan: keeps the data of all apps, and syncs it when it may.",

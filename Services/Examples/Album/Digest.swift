@@ -1,5 +1,5 @@
-import Client
-import Crypto
+import CaravanClient
+import CaravanCrypto
 
 /// SHA-256 of a row's photo, read piece by piece.
 func digest(of row: AppRow, in album: Table) async throws -> String {

@@ -1,10 +1,10 @@
 // A photo album in one file of app code: what Caravan asks of an app is the calls on `album` below.
 
-import Client
-import Exif
+import CaravanClient
+import CaravanExif
+import CaravanModel
+import CaravanRuntime
 import Foundation
-import Model
-import Runtime
 
 let socket = Flag<String>("socket", "PATH", "socket of the device's agent", environment: "CARAVAN_SOCKET")
 let app = Flag<String>("app", "NAME", "the app's name, which is its container's", default: "album")

@@ -1,14 +1,14 @@
 // A journal in one file of app code that needs no agent: it keeps its entries in a file of its own, works with or
 // without a connection, and syncs by diffs when it is told to.
 
-import BusNATS
-import Crypto
-import DiffSync
-import DiffSyncClient
+import CaravanBusNATS
+import CaravanCrypto
+import CaravanDiffSync
+import CaravanDiffSyncClient
+import CaravanLaunch
+import CaravanModel
+import CaravanRuntime
 import Foundation
-import Launch
-import Model
-import Runtime
 
 let credentials = Flag<String>(
   "creds", "FILE", "a device's credentials: caravan device add", environment: "CARAVAN_CREDS")

@@ -1,9 +1,9 @@
 // The Simba paper's benchmark app (§7.2): a row with an object every so often. What Caravan asks of an app are the
 // lines that end in "// sync" below.
 
-import Client
-import Model
-import Runtime
+import CaravanClient
+import CaravanModel
+import CaravanRuntime
 
 let socket = Flag<String>("socket", "PATH", "socket of the device's agent", environment: "CARAVAN_SOCKET")
 let app = Flag<String>("app", "NAME", "the app's name, which is its container's", default: "simbabench")

@@ -3,10 +3,10 @@
 // Pictures in which nothing moves may be lost and only go along with other data; one in which something does goes at
 // once. Who looks on gets the pictures' facts, the most recent ones, and a picture itself when it is looked at.
 
-import Client
+import CaravanClient
+import CaravanModel
+import CaravanRuntime
 import Foundation
-import Model
-import Runtime
 
 let socket = Flag<String>("socket", "PATH", "socket of the device's agent", environment: "CARAVAN_SOCKET")
 let app = Flag<String>("app", "NAME", "the app's name, which is its container's", default: "door")

@@ -1,7 +1,7 @@
+internal import CaravanHTTPServer
+internal import CaravanModel
+internal import CaravanRuntime
 internal import Glibc
-internal import HTTP
-internal import Model
-internal import Runtime
 
 /// The server's certificate and its key, as files that may be replaced at any time.
 public struct CertificateFiles: Sendable {

@@ -1,8 +1,8 @@
-internal import Crypto
-internal import GatewayCore
-internal import HTTP
-internal import Model
-internal import Runtime
+internal import CaravanCrypto
+internal import CaravanGatewayCore
+internal import CaravanHTTPServer
+internal import CaravanModel
+internal import CaravanRuntime
 
 /// Who may ask for what, and how often.
 final class Door: Sendable {

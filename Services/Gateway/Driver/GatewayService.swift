@@ -1,12 +1,12 @@
-public import Bus
-internal import Crypto
-internal import Encoding
-internal import GatewayCore
-internal import HTTP
-public import Model
-public import Runtime
-internal import StorageClient
-internal import Wire
+public import CaravanBus
+internal import CaravanCrypto
+internal import CaravanEncoding
+internal import CaravanGatewayCore
+internal import CaravanHTTPServer
+public import CaravanModel
+public import CaravanRuntime
+internal import CaravanStorageClient
+internal import CaravanWire
 
 /// The HTTP side of the suite: health, metrics, the status page, and enrolment.
 public final class GatewayService: Service {

@@ -1,6 +1,6 @@
-public import GatewayCore
-public import HTTP
-internal import Model
+public import CaravanGatewayCore
+public import CaravanHTTPServer
+internal import CaravanModel
 
 /// How the gateway is set up, beside what it is made of.
 public struct GatewaySettings: Sendable {

@@ -1,10 +1,10 @@
-internal import Crypto
-internal import Encoding
-internal import GatewayCore
-internal import HTTP
-internal import Model
-internal import Runtime
-internal import Wire
+internal import CaravanCrypto
+internal import CaravanEncoding
+internal import CaravanGatewayCore
+internal import CaravanHTTPServer
+internal import CaravanModel
+internal import CaravanRuntime
+internal import CaravanWire
 
 /// Which request is answered by what.
 struct Routes: Sendable {
@@ -83,9 +83,9 @@ struct Routes: Sendable {
 
   /// - Parameter start: `next` of the page before; nil: the first page.
   private func deviceList(from start: String?) async throws(CaravanError) -> HTTPResponse {
-    var position: Wire.ChangePosition?
+    var position: CaravanWire.ChangePosition?
     if let start {
-      guard let bytes = try? Hex.decode(start), let known = try? Wire.ChangePosition.decode(bytes) else {
+      guard let bytes = try? Hex.decode(start), let known = try? CaravanWire.ChangePosition.decode(bytes) else {
         throw CaravanError(.invalidSyncToken, "\"from\" is not the \"next\" of a page: leave it out to begin anew")
       }
       position = known
@@ -140,9 +140,9 @@ struct Routes: Sendable {
   }
 
   /// Who says nothing means development, as before there was a choice.
-  private static func environment(_ body: JSON) throws(CaravanError) -> Model.Environment {
+  private static func environment(_ body: JSON) throws(CaravanError) -> CaravanModel.Environment {
     guard let given = body["environment"] else { return .development }
-    guard let environment = given.stringValue.flatMap(Model.Environment.init) else {
+    guard let environment = given.stringValue.flatMap(CaravanModel.Environment.init) else {
       throw CaravanError(.invalidData, "the body's \"environment\" is neither \"development\" nor \"production\"")
     }
     return environment

@@ -1,10 +1,10 @@
-import Crypto
-import GatewayCore
-import GatewayDriver
-import HTTP
-import Launch
-import Model
-import Runtime
+import CaravanCrypto
+import CaravanGatewayCore
+import CaravanGatewayDriver
+import CaravanHTTPServer
+import CaravanLaunch
+import CaravanModel
+import CaravanRuntime
 
 let http = Flag<HostPort>(
   "http", "HOST:PORT", "where HTTP is served", environment: "CARAVAN_HTTP", default: HostPort("127.0.0.1", 8080))

@@ -1,4 +1,4 @@
-package import Model
+package import CaravanModel
 
 /// What changed in a zone, where that is small: it travels with the notification, and a device whose copy ends where
 /// it begins need not ask.

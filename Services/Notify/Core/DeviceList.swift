@@ -1,4 +1,4 @@
-package import Model
+package import CaravanModel
 
 /// What a device wants to hear of, in the order of its bitmap. The device numbers its lists (E13).
 package struct DeviceList: Sendable, Hashable {

@@ -1,4 +1,4 @@
-package import Model
+package import CaravanModel
 
 /// What one device has to hear, and has been told. A change goes from `waiting` (its period's timer runs) to `ready`
 /// to the one notification that is out; its answer makes room for the next, so a burst becomes one (MOB-40).

@@ -1,4 +1,4 @@
-internal import Model
+internal import CaravanModel
 
 /// When devices, by their places, are due on one clock. What is scheduled later than before, or not at
 /// all any more, leaves its entry behind; it comes up once, for nothing.

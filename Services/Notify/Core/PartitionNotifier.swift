@@ -1,4 +1,4 @@
-package import Model
+package import CaravanModel
 
 /// The devices of one owned partition, and how far its log has been followed. Pure: every event returns what to send.
 package struct PartitionNotifier: Sendable {

@@ -1,11 +1,11 @@
-import Bus
-import Model
-import NotifyCore
-import Partitions
-import Runtime
-import Sealing
-import StorageClient
-import Wire
+import CaravanBus
+import CaravanChangeStream
+import CaravanModel
+import CaravanNotifyCore
+import CaravanRuntime
+import CaravanStorageClient
+import CaravanTokens
+import CaravanWire
 
 /// Notifies the devices of one owned partition: carries out what `PartitionNotifier` decides.
 actor NotifyDesk {
@@ -231,7 +231,7 @@ extension NotifyDesk: ChangeConsumer {
         if let stored = SubscriptionStore.stored(entry, user: user, in: change.zone) { await take(stored) }
       }
     } else {
-      let start = Model.ChangePosition(incarnation: change.incarnation, seq: change.low)
+      let start = CaravanModel.ChangePosition(incarnation: change.incarnation, seq: change.low)
       for stored in try await subscriptions.lists(of: user, in: change.zone, from: start) { await take(stored) }
     }
   }

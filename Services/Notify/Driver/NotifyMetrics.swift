@@ -1,5 +1,5 @@
-import NotifyCore
-import Runtime
+import CaravanNotifyCore
+import CaravanRuntime
 
 extension CounterName {
   static let notifications = CounterName("caravan_notify_notifications_total", "Notifications sent the first time.")

@@ -1,12 +1,12 @@
-public import Bus
-public import Crypto
-public import Model
-import NotifyCore
-public import Partitions
-public import Runtime
-import Sealing
-import StorageClient
-import Wire
+public import CaravanBus
+public import CaravanChangeStream
+public import CaravanCrypto
+public import CaravanModel
+import CaravanNotifyCore
+public import CaravanRuntime
+import CaravanStorageClient
+import CaravanTokens
+import CaravanWire
 
 /// `caravan-notify`: tells devices which of their subscriptions changed. Any number of instances share the partitions.
 public final class NotifyService: Service {

@@ -1,7 +1,7 @@
-import Model
-import NotifyCore
-import Sealing
-import Wire
+import CaravanModel
+import CaravanNotifyCore
+import CaravanTokens
+import CaravanWire
 
 /// Encodes what travels with notifications, once for all devices of a zone: sealing its two tokens is most of the work.
 struct PageEncoder: Sendable {

@@ -1,7 +1,7 @@
-import Model
-import NotifyCore
-import StorageClient
-import Wire
+import CaravanModel
+import CaravanNotifyCore
+import CaravanStorageClient
+import CaravanWire
 
 /// The devices' subscription lists as records: one per device, named `<device>_<enrolment>`, in the zone
 /// `subscriptions` of its user's private database of the system container, in the device's environment. The encoded
@@ -36,12 +36,12 @@ struct SubscriptionStore: Sendable {
 
   /// Lists of a user that were written after a position; all of them, if the zone no longer knows what came after.
   func lists(
-    of user: UserID, in zone: ZoneID, from start: Model.ChangePosition?
+    of user: UserID, in zone: ZoneID, from start: CaravanModel.ChangePosition?
   ) async throws(CaravanError) -> [Stored] {
     var lists: [Stored] = []
     var request = ReadChangesRequest(
       zone: ZoneRef(zone), maxRecords: UInt32(Limits.recordsPerCommit), maxBytes: UInt32(Limits.pageBytes),
-      from: start.map { Wire.ChangePosition($0) })
+      from: start.map { CaravanWire.ChangePosition($0) })
     while true {
       let reply = try await storage.changes(of: zone, request)
       if reply.resetRequired, request.from != nil {
@@ -58,11 +58,11 @@ struct SubscriptionStore: Sendable {
     let database = DatabaseID(container: .system, environment: device.environment, owner: device.user)
     let zone = try ZoneID(database, Self.zoneName)
     guard let entry = try await storage.fetch([device.token], from: zone).first else { return nil }
-    return Self.stored(Wire.Entry(entry), user: device.user, in: zone)?.list
+    return Self.stored(CaravanWire.Entry(entry), user: device.user, in: zone)?.list
   }
 
   /// What a record of the zone says; nil: it is none of ours.
-  static func stored(_ entry: Wire.Entry, user: UserID, in zone: ZoneID) -> Stored? {
+  static func stored(_ entry: CaravanWire.Entry, user: UserID, in zone: ZoneID) -> Stored? {
     guard let device = try? EnrolledDevice(user: user, token: entry.name),
       device.environment == zone.database.environment
     else { return nil }

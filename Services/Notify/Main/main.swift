@@ -1,7 +1,7 @@
-import Crypto
-import Launch
-import NotifyDriver
-import Runtime
+import CaravanCrypto
+import CaravanLaunch
+import CaravanNotifyDriver
+import CaravanRuntime
 
 Command(
   "caravan-notify", "Tells Caravan's devices which of their subscriptions changed.",

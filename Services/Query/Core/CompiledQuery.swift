@@ -1,4 +1,4 @@
-package import Model
+package import CaravanModel
 
 /// A query as one statement. Its columns are `selected` in that order, then one a sort key.
 package struct CompiledQuery: Sendable, Equatable {

@@ -1,4 +1,4 @@
-package import Model
+package import CaravanModel
 
 /// A piece of SQL with the values of its `?`, in order.
 package struct Fragment: Sendable, Equatable {

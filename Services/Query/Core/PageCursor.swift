@@ -1,4 +1,4 @@
-package import Model
+package import CaravanModel
 
 /// Where a page ended: the sort values and the place of its last record, and which query it belongs to. Opaque to
 /// whoever carries it; read back with every byte checked.

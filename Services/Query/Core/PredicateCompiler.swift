@@ -1,4 +1,4 @@
-package import Model
+package import CaravanModel
 
 /// Turns postfix terms into one SQL condition. Nothing of what a caller sends becomes SQL text: fields become the
 /// column of their number, values become parameters.

@@ -1,4 +1,4 @@
-package import Model
+package import CaravanModel
 
 extension Query {
   /// FNV-1a of everything but limit and cursor: a cursor fits the query it came from, in pages of any size.

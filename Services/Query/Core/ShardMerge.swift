@@ -1,4 +1,4 @@
-package import Model
+package import CaravanModel
 
 /// Makes one page of the pages that the shards of a default zone gave for one query (CK-10): every page holds the
 /// first of its shard's records in one and the same order, so the whole's first are among them.

@@ -1,4 +1,4 @@
-package import Model
+package import CaravanModel
 
 /// How far the index has followed one zone.
 package struct ZoneProgress: Sendable, Equatable {

@@ -1,6 +1,6 @@
-import Model
-import QueryCore
-import Runtime
+import CaravanModel
+import CaravanQueryCore
+import CaravanRuntime
 
 /// Which databases of one partition the index is to have. An index costs every save of what is in it, and most
 /// databases are never asked about: so each is indexed from the first question on until there was none for long

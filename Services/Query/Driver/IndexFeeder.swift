@@ -1,10 +1,10 @@
-import Model
-import Partitions
-import QueryCore
-import Runtime
-import SchemaClient
-import StorageClient
-import Wire
+import CaravanChangeStream
+import CaravanModel
+import CaravanQueryCore
+import CaravanRuntime
+import CaravanSchemaClient
+import CaravanStorageClient
+import CaravanWire
 
 /// Keeps the index of one partition in step with its change stream: of the databases that somebody has asked about.
 struct IndexFeeder: ChangeConsumer {
@@ -70,7 +70,8 @@ struct IndexFeeder: ChangeConsumer {
       case .skip: continue
       case .apply:
         let progress = ZoneProgress(incarnation: change.incarnation, seq: change.high)
-        let entries = if let page = change.page { try EntryPage.decode(page).entries } else { [] as [Wire.Entry] }
+        let entries =
+          if let page = change.page { try EntryPage.decode(page).entries } else { [] as [CaravanWire.Entry] }
         try await add(entries, of: change.zone, progress, to: &batch)
       case .read, .reload:
         try await flush(&batch)
@@ -85,7 +86,7 @@ struct IndexFeeder: ChangeConsumer {
   }
 
   private func add(
-    _ entries: [Wire.Entry], of zone: ZoneID, _ progress: ZoneProgress, to batch: inout Batch
+    _ entries: [CaravanWire.Entry], of zone: ZoneID, _ progress: ZoneProgress, to batch: inout Batch
   ) async throws(CaravanError) {
     var records: [String: IndexRow?] = [:]
     for entry in entries { records[entry.name] = .some(try await row(entry.model(), in: zone)) }
@@ -126,7 +127,9 @@ struct IndexFeeder: ChangeConsumer {
   private func read(_ zone: ZoneID, from start: ZoneProgress?) async throws(CaravanError) {
     var request = ReadChangesRequest(
       zone: ZoneRef(zone), maxRecords: UInt32(Limits.queryRows), maxBytes: UInt32(Limits.pageBytes),
-      from: start.map { Wire.ChangePosition(Model.ChangePosition(incarnation: $0.incarnation, seq: $0.seq)) })
+      from: start.map {
+        CaravanWire.ChangePosition(CaravanModel.ChangePosition(incarnation: $0.incarnation, seq: $0.seq))
+      })
     if start == nil { try await index.apply([.forget(zone)]) }
     while true {
       let reply = try await storage.changes(of: zone, request)
@@ -139,7 +142,7 @@ struct IndexFeeder: ChangeConsumer {
       let progress = ZoneProgress(incarnation: next.incarnation, seq: next.seq)
       var batch = Batch()
       // What nobody can be shown no query finds, until it is written anew.
-      let damaged = reply.damaged.map { Wire.Entry(name: $0.name, version: $0.version, deleted: true) }
+      let damaged = reply.damaged.map { CaravanWire.Entry(name: $0.name, version: $0.version, deleted: true) }
       try await add(EntryPage.decode(reply.page).entries + damaged, of: zone, progress, to: &batch)
       try await flush(&batch)
       guard reply.more else { return }
@@ -148,7 +151,7 @@ struct IndexFeeder: ChangeConsumer {
   }
 
   /// nil: a tombstone, or a record that no query can find.
-  private func row(_ entry: Model.Entry, in zone: ZoneID) async throws(CaravanError) -> IndexRow? {
+  private func row(_ entry: CaravanModel.Entry, in zone: ZoneID) async throws(CaravanError) -> IndexRow? {
     guard !entry.isDeleted, entry.type != 0, let type = try await types.type(entry.type, of: zone.database) else {
       return nil
     }

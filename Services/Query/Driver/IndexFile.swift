@@ -1,6 +1,6 @@
+import CaravanModel
+import CaravanSQLite
 import Glibc
-import Model
-import SQLite
 
 /// The file that holds an index: derived data, so what is damaged or of another release is thrown away.
 struct IndexFile: Sendable {

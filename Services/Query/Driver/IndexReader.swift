@@ -1,8 +1,8 @@
-import Model
-import QueryCore
-import Runtime
-import SQLite
-import Wire
+import CaravanModel
+import CaravanQueryCore
+import CaravanRuntime
+import CaravanSQLite
+import CaravanWire
 
 /// Answers queries from the index, beside its writer. One connection on its own thread.
 actor IndexReader {
@@ -62,11 +62,11 @@ actor IndexReader {
   }
 
   /// In the order of `CompiledQuery.selected`.
-  private static func hit(_ row: SQLite.Row) -> QueryHit {
-    let entry = Model.Entry(
+  private static func hit(_ row: CaravanSQLite.Row) -> QueryHit {
+    let entry = CaravanModel.Entry(
       name: row.text(1), version: row.unsigned(2), created: row.unsigned(3), type: UInt32(clamping: row.integer(4)),
       body: row.bytes(6), writer: row.text(5),
       authorship: Authorship(modified: row.integer(7), created: row.integer(8), creator: row.text(9)))
-    return QueryHit(zone: row.text(0), entry: Wire.Entry(entry))
+    return QueryHit(zone: row.text(0), entry: CaravanWire.Entry(entry))
   }
 }

@@ -1,6 +1,6 @@
-import Model
-import QueryCore
-import SQLite
+import CaravanModel
+import CaravanQueryCore
+import CaravanSQLite
 
 /// The tables of records in an index file, on its writing connection. Tables and columns come as they are needed; an
 /// index on a field comes with the first query that could use it.

@@ -1,6 +1,6 @@
-import Model
-import QueryCore
-import SQLite
+import CaravanModel
+import CaravanQueryCore
+import CaravanSQLite
 
 /// The records of one database and one record type (all versions of its definition) are one table of the index.
 struct TableKey: Sendable, Hashable {

@@ -1,7 +1,7 @@
-import Model
-import QueryCore
-import Runtime
-import SQLite
+import CaravanModel
+import CaravanQueryCore
+import CaravanRuntime
+import CaravanSQLite
 
 /// Writes the index. One connection on its own thread.
 actor IndexWriter {

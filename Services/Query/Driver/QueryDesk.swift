@@ -1,8 +1,8 @@
-import Bus
-import Model
-import QueryCore
-import Runtime
-import Wire
+import CaravanBus
+import CaravanModel
+import CaravanQueryCore
+import CaravanRuntime
+import CaravanWire
 
 /// Answers `find`.
 struct QueryDesk: Sendable {
@@ -48,15 +48,15 @@ struct QueryDesk: Sendable {
     }
     try await prepare(query.database)
     let page = try await page(query, type, partition)
-    return QueryReply(hits: page.hits, cursor: page.cursor, type: Wire.RecordType(type), position: page.position)
+    return QueryReply(hits: page.hits, cursor: page.cursor, type: CaravanWire.RecordType(type), position: page.position)
   }
 
-  private static func check(_ query: Query, _ type: Model.RecordType) throws(CaravanError) {
+  private static func check(_ query: Query, _ type: CaravanModel.RecordType) throws(CaravanError) {
     _ = try CompiledQuery(query, type: type, table: "r0")
   }
 
   private func page(
-    _ query: Query, _ type: Model.RecordType, _ partition: Partition
+    _ query: Query, _ type: CaravanModel.RecordType, _ partition: Partition
   ) async throws(CaravanError) -> IndexReader.Page {
     let draft = try CompiledQuery(query, type: type, table: "r0")
     let key = TableKey(database: query.database, definition: type.definition)

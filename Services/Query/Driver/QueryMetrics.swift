@@ -1,4 +1,4 @@
-import Runtime
+import CaravanRuntime
 
 extension CounterName {
   static let indexedChanges = CounterName("caravan_query_changes_total", "Commits taken in from the change stream.")

@@ -1,12 +1,12 @@
-public import Bus
-public import Model
-public import Partitions
-import QueryCore
-public import Runtime
-import SQLite
-import SchemaClient
-import StorageClient
-import Wire
+public import CaravanBus
+public import CaravanChangeStream
+public import CaravanModel
+import CaravanQueryCore
+public import CaravanRuntime
+import CaravanSQLite
+import CaravanSchemaClient
+import CaravanStorageClient
+import CaravanWire
 
 /// `caravan-query`: answers questions about the records of one type of a database (CK-80). Any number of instances
 /// share the partitions, each with an index of its own.

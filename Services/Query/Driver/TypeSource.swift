@@ -1,7 +1,7 @@
-import Model
-import QueryCore
-import Runtime
-import SchemaClient
+import CaravanModel
+import CaravanQueryCore
+import CaravanRuntime
+import CaravanSchemaClient
 
 /// Record types: by id for ever, by name for a while.
 final class TypeSource: Sendable {

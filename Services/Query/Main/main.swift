@@ -1,7 +1,7 @@
+import CaravanLaunch
+import CaravanQueryDriver
+import CaravanRuntime
 import Glibc
-import Launch
-import QueryDriver
-import Runtime
 
 // Where there is too much to do, who saves comes before the index: a query takes in what waits.
 _ = nice(5)

@@ -1,4 +1,4 @@
-package import Model
+package import CaravanModel
 
 /// Who asks for something of a container.
 package enum Asker: Sendable, Hashable {

@@ -1,4 +1,4 @@
-package import Model
+package import CaravanModel
 
 extension Registry {
   /// - Throws: `schemaViolation` naming what is wrong with the name, the fields or the settings of a proposal.

@@ -1,4 +1,4 @@
-package import Model
+package import CaravanModel
 
 /// What the registry answers to a proposal (CK-90, CK-91, CK-93).
 package enum RegistryDecision: Sendable, Hashable {

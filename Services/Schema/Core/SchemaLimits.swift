@@ -1,4 +1,4 @@
-import Model
+import CaravanModel
 
 /// Bounds of the registry.
 package enum SchemaLimits {

@@ -1,14 +1,14 @@
-import Model
-import Runtime
-import SchemaClient
-import SchemaCore
-import StorageClient
-import Wire
+import CaravanModel
+import CaravanRuntime
+import CaravanSchemaClient
+import CaravanSchemaCore
+import CaravanStorageClient
+import CaravanWire
 
 /// Carries out what `Containers` decides, and remembers registrations for a second.
 final class ContainerDesk: Sendable {
   private struct Known {
-    let container: Model.RegisteredContainer
+    let container: CaravanModel.RegisteredContainer
     var read: Instant
   }
 
@@ -53,7 +53,7 @@ final class ContainerDesk: Sendable {
     }
   }
 
-  private func registration(of id: ContainerID) async throws(CaravanError) -> Model.RegisteredContainer? {
+  private func registration(of id: ContainerID) async throws(CaravanError) -> CaravanModel.RegisteredContainer? {
     if let found = find(id) {
       guard found.isDue else { return found.container }
       // Where storage does not answer, what is known counts for another while.
@@ -69,7 +69,7 @@ final class ContainerDesk: Sendable {
     return container
   }
 
-  private func find(_ id: ContainerID) -> (container: Model.RegisteredContainer, isDue: Bool)? {
+  private func find(_ id: ContainerID) -> (container: CaravanModel.RegisteredContainer, isDue: Bool)? {
     let now = host.clock.now
     return known.withLock { cache in
       guard var known = cache.value(for: id) else { return nil }
@@ -80,13 +80,13 @@ final class ContainerDesk: Sendable {
     }
   }
 
-  private func remember(_ container: Model.RegisteredContainer) {
+  private func remember(_ container: CaravanModel.RegisteredContainer) {
     let now = host.clock.now
     known.withLock { $0.insert(Known(container: container, read: now), for: container.id) }
   }
 
   private func hasTypes(_ id: ContainerID) async throws(CaravanError) -> Bool {
-    for environment in Model.Environment.allCases {
+    for environment in CaravanModel.Environment.allCases {
       let types = try SchemaStore(storage: store.storage, container: id, environment: environment)
       if try await types.hasTypes() { return true }
     }
@@ -96,7 +96,9 @@ final class ContainerDesk: Sendable {
   // MARK: Changes
 
   /// - Returns: the container as it is now: somebody else may have been first.
-  private func register(_ new: Model.RegisteredContainer) async throws(CaravanError) -> Model.RegisteredContainer {
+  private func register(_ new: CaravanModel.RegisteredContainer) async throws(CaravanError)
+    -> CaravanModel.RegisteredContainer
+  {
     try await change(new.id, name: new.name, owners: new.owner.map { [$0] } ?? []) { there in there ?? new }
   }
 
@@ -105,8 +107,8 @@ final class ContainerDesk: Sendable {
   ///   - change: what the container shall be, from what it is.
   private func change(
     _ id: ContainerID, name: String, owners: [UserID],
-    _ change: (Model.RegisteredContainer?) throws(CaravanError) -> Model.RegisteredContainer
-  ) async throws(CaravanError) -> Model.RegisteredContainer {
+    _ change: (CaravanModel.RegisteredContainer?) throws(CaravanError) -> CaravanModel.RegisteredContainer
+  ) async throws(CaravanError) -> CaravanModel.RegisteredContainer {
     try await registering.withPermit { () async throws(CaravanError) in
       for _ in 0..<SchemaLimits.proposalAttempts {
         let look = try await look(id, name: name, owners: owners)
@@ -223,7 +225,7 @@ extension ContainerDesk {
     return reply(container)
   }
 
-  private func create(_ request: ContainersRequest) async throws(CaravanError) -> Model.RegisteredContainer {
+  private func create(_ request: ContainersRequest) async throws(CaravanError) -> CaravanModel.RegisteredContainer {
     let owner = try UserID(request.owner)
     let id =
       if let id = try await store.id(named: request.name) { id } else {
@@ -248,7 +250,7 @@ extension ContainerDesk {
     var reply = ContainersReply()
     var bytes = 0
     for container in try await store.all() where Containers.key(of: container.name) > Containers.key(of: after) {
-      let wire = Wire.RegisteredContainer(container)
+      let wire = CaravanWire.RegisteredContainer(container)
       bytes += wire.encoded().count
       guard reply.containers.count < SchemaLimits.containersPerPage, bytes <= SchemaLimits.listBytes else {
         reply.more = true
@@ -259,8 +261,8 @@ extension ContainerDesk {
     return reply
   }
 
-  private func reply(_ container: Model.RegisteredContainer) -> ContainersReply {
-    ContainersReply(containers: [Wire.RegisteredContainer(container)])
+  private func reply(_ container: CaravanModel.RegisteredContainer) -> ContainersReply {
+    ContainersReply(containers: [CaravanWire.RegisteredContainer(container)])
   }
 
   private static func taken(_ name: String) -> CaravanError {

@@ -1,7 +1,7 @@
-import Model
-import SchemaCore
-import StorageClient
-import Wire
+import CaravanModel
+import CaravanSchemaCore
+import CaravanStorageClient
+import CaravanWire
 
 /// How registrations lie in storage: records of the zone `containers` of Caravan's own public database. No name of a
 /// container has an `@`.
@@ -18,7 +18,7 @@ struct ContainerStore: Sendable {
 
   /// What is there of one container, as of one look, and what the next change is compared with.
   struct Look {
-    var container: Model.RegisteredContainer?
+    var container: CaravanModel.RegisteredContainer?
     /// What has the name already.
     var named: ContainerID?
     var all: UInt32 = 0
@@ -64,8 +64,8 @@ struct ContainerStore: Sendable {
   }
 
   /// Bounded by `SchemaLimits.containersPerSuite`.
-  func all() async throws(CaravanError) -> [Model.RegisteredContainer] {
-    var containers: [Model.RegisteredContainer] = []
+  func all() async throws(CaravanError) -> [CaravanModel.RegisteredContainer] {
+    var containers: [CaravanModel.RegisteredContainer] = []
     for entry in try await storage.everything(in: zone) where !entry.isDeleted && entry.name.hasPrefix("@id:") {
       containers.append(try Self.container(entry))
     }
@@ -76,8 +76,10 @@ struct ContainerStore: Sendable {
 
   /// - Parameter look: at this container, with its name and whose it was and will be.
   /// - Returns: false when somebody else has changed something since.
-  func save(_ container: Model.RegisteredContainer, after look: Look) async throws(CaravanError) -> Bool {
-    var mutations = [mutation(Self.record(container.id), look, .data(Wire.RegisteredContainer(container).encoded()))]
+  func save(_ container: CaravanModel.RegisteredContainer, after look: Look) async throws(CaravanError) -> Bool {
+    var mutations = [
+      mutation(Self.record(container.id), look, .data(CaravanWire.RegisteredContainer(container).encoded()))
+    ]
     if look.container == nil {
       mutations.append(mutation(Self.count, look, .integer(Int64(look.all) + 1)))
       mutations.append(mutation(Containers.key(of: container.name), look, .text(container.id.text)))
@@ -106,7 +108,7 @@ struct ContainerStore: Sendable {
     var mutations = [mutation(Self.count, look, .integer(Int64(look.all) + Int64(new.count)))]
     for id in new {
       mutations.append(
-        mutation(Self.record(id), look, .data(Wire.RegisteredContainer(Containers.found(id)).encoded())))
+        mutation(Self.record(id), look, .data(CaravanWire.RegisteredContainer(Containers.found(id)).encoded())))
       mutations.append(mutation(id.text, look, .text(id.text)))
     }
     return try await commit(mutations)
@@ -117,19 +119,20 @@ struct ContainerStore: Sendable {
     _ = try await commit([mutation(Self.found, Look(), .integer(1))])
   }
 
-  private func mutation(_ name: String, _ look: Look, _ value: Value) -> Model.Mutation {
+  private func mutation(_ name: String, _ look: Look, _ value: Value) -> CaravanModel.Mutation {
     let body = RecordFields([Self.content: value]).body
-    return Model.Mutation(name: name, base: look.bases[name] ?? .absent, change: .save(type: 0, body: body, chunks: []))
+    return CaravanModel.Mutation(
+      name: name, base: look.bases[name] ?? .absent, change: .save(type: 0, body: body, chunks: []))
   }
 
-  private func commit(_ mutations: [Model.Mutation]) async throws(CaravanError) -> Bool {
+  private func commit(_ mutations: [CaravanModel.Mutation]) async throws(CaravanError) -> Bool {
     guard case .applied(let outcomes, _, _, _) = try await storage.commit(to: zone, mutations) else {
       throw CaravanError(.internalError, "storage did not apply a registration of a container")
     }
     return outcomes.allSatisfy { if case .accepted = $0 { true } else { false } }
   }
 
-  private func live(_ names: [String]) async throws(CaravanError) -> [Model.Entry] {
+  private func live(_ names: [String]) async throws(CaravanError) -> [CaravanModel.Entry] {
     do { return try await storage.fetch(names, from: zone).filter { !$0.isDeleted } } catch {
       guard error.code == .zoneDoesNotExist else { throw error }
       return []
@@ -138,23 +141,23 @@ struct ContainerStore: Sendable {
 
   // MARK: Records
 
-  private static func container(_ entry: Model.Entry) throws(CaravanError) -> Model.RegisteredContainer {
+  private static func container(_ entry: CaravanModel.Entry) throws(CaravanError) -> CaravanModel.RegisteredContainer {
     guard case .data(let bytes) = try RecordFields(body: entry.body)[content] else { throw damaged(entry) }
-    return try Wire.RegisteredContainer.decode(bytes).model()
+    return try CaravanWire.RegisteredContainer.decode(bytes).model()
   }
 
-  private static func id(_ entry: Model.Entry) throws(CaravanError) -> ContainerID {
+  private static func id(_ entry: CaravanModel.Entry) throws(CaravanError) -> ContainerID {
     guard case .text(let text) = try RecordFields(body: entry.body)[content] else { throw damaged(entry) }
     return try ContainerID(text)
   }
 
-  private static func number(_ entry: Model.Entry) throws(CaravanError) -> UInt32 {
+  private static func number(_ entry: CaravanModel.Entry) throws(CaravanError) -> UInt32 {
     guard case .integer(let number) = try RecordFields(body: entry.body)[content], let count = UInt32(exactly: number)
     else { throw damaged(entry) }
     return count
   }
 
-  private static func damaged(_ entry: Model.Entry) -> CaravanError {
+  private static func damaged(_ entry: CaravanModel.Entry) -> CaravanError {
     CaravanError(.internalError, "record '\(entry.name)' of the registered containers is not as the registry writes it")
   }
 }

@@ -1,9 +1,9 @@
-import Model
-import Runtime
-import SchemaClient
-import SchemaCore
-import StorageClient
-import Wire
+import CaravanModel
+import CaravanRuntime
+import CaravanSchemaClient
+import CaravanSchemaCore
+import CaravanStorageClient
+import CaravanWire
 
 extension CounterName {
   static let settingsDiffer = CounterName(
@@ -24,12 +24,12 @@ final class Registrar: Sendable {
 
   private struct Told: Hashable {
     let name: NameKey
-    let remembered: Model.TypeSettings
-    let current: Model.TypeSettings
+    let remembered: CaravanModel.TypeSettings
+    let current: CaravanModel.TypeSettings
   }
 
   private struct Known {
-    let type: Model.RecordType
+    let type: CaravanModel.RecordType
     var read: Instant
   }
 
@@ -77,12 +77,12 @@ final class Registrar: Sendable {
       }
       switch decision {
       case .existing(let type):
-        return TypeReply(type: Wire.RecordType(type))
+        return TypeReply(type: CaravanWire.RecordType(type))
       case .add(let type):
         guard try await store.add(type, to: state) else { continue }
         keep(latest: type, of: store.database)
         host.log.info("record type added", [.database: store.database, .table: type.name, .count: type.fields.count])
-        return TypeReply(type: Wire.RecordType(type))
+        return TypeReply(type: CaravanWire.RecordType(type))
       }
     }
     throw CaravanError(
@@ -92,13 +92,13 @@ final class Registrar: Sendable {
 
   /// Said once, however many devices remember it.
   private func tellUnknownSettings(
-    of proposal: Model.RecordType, _ versions: [Model.RecordType], in database: DatabaseID
+    of proposal: CaravanModel.RecordType, _ versions: [CaravanModel.RecordType], in database: DatabaseID
   ) {
     let changes = Registry.unknownSettings(of: proposal, among: versions)
     guard !changes.isEmpty, let remembered = proposal.settings else { return }
     let told = Told(
       name: NameKey(database: database, name: proposal.name), remembered: remembered,
-      current: versions.last?.settings ?? Model.TypeSettings())
+      current: versions.last?.settings ?? CaravanModel.TypeSettings())
     let isNew = caches.withLock { caches in
       defer { caches.told.insert(true, for: told) }
       return caches.told.value(for: told) == nil
@@ -115,7 +115,7 @@ final class Registrar: Sendable {
     let type =
       request.id > 0
       ? try await type(request.id, in: store) : try await type(named: request.name, in: store)
-    return TypeReply(type: Wire.RecordType(type))
+    return TypeReply(type: CaravanWire.RecordType(type))
   }
 
   /// - Throws: `limitExceeded` when they are more than one answer carries.
@@ -124,7 +124,7 @@ final class Registrar: Sendable {
     var reply = ListTypesReply()
     var bytes = 0
     for type in try await store.latestTypes() {
-      let wire = Wire.RecordType(type)
+      let wire = CaravanWire.RecordType(type)
       bytes += wire.encoded().count
       guard bytes <= SchemaLimits.listBytes else {
         throw CaravanError(
@@ -161,9 +161,11 @@ final class Registrar: Sendable {
             "default zones of '\(request.container)' have \(known.publicShards) shards, private ones "
               + "\(known.privateShards), since their first record: that cannot change")
         }
-        return ContainerReply(settings: Wire.ContainerSettings(known))
+        return ContainerReply(settings: CaravanWire.ContainerSettings(known))
       }
-      guard let settings = wanted ?? (request.settle ? Model.ContainerSettings() : nil) else { return ContainerReply() }
+      guard let settings = wanted ?? (request.settle ? CaravanModel.ContainerSettings() : nil) else {
+        return ContainerReply()
+      }
       if try await store.add(settings) {
         host.log.info("container set up", [.database: store.database, .count: settings.publicShards])
       }
@@ -178,11 +180,11 @@ final class Registrar: Sendable {
     return try SchemaStore(storage: storage, container: database.container, environment: database.environment)
   }
 
-  private func type(_ id: UInt32, in store: SchemaStore) async throws(CaravanError) -> Model.RecordType {
+  private func type(_ id: UInt32, in store: SchemaStore) async throws(CaravanError) -> CaravanModel.RecordType {
     let key = TypeKey(database: store.database, id: id)
     let found = find(key)
     if let found, !found.isDue { return found.type }
-    let type: Model.RecordType?
+    let type: CaravanModel.RecordType?
     do { type = try await store.asking(by: found == nil ? storage : confirming).types([id]).first } catch {
       // Where storage does not answer, what is known counts for another while.
       guard let found else { throw error }
@@ -199,7 +201,7 @@ final class Registrar: Sendable {
 
   /// A definition that is remembered, and whether it has to be read again, for a restored store may lack it: by the
   /// first who asks, while others go on with it.
-  private func find(_ key: TypeKey) -> (type: Model.RecordType, isDue: Bool)? {
+  private func find(_ key: TypeKey) -> (type: CaravanModel.RecordType, isDue: Bool)? {
     let now = host.clock.now
     return caches.withLock { caches in
       guard var known = caches.types.value(for: key) else { return nil }
@@ -210,7 +212,7 @@ final class Registrar: Sendable {
     }
   }
 
-  private func type(named name: String, in store: SchemaStore) async throws(CaravanError) -> Model.RecordType {
+  private func type(named name: String, in store: SchemaStore) async throws(CaravanError) -> CaravanModel.RecordType {
     try Registry.checkTypeName(name)
     let key = NameKey(database: store.database, name: name)
     if let known = caches.withLock({ $0.names.value(for: key) }), isFresh(known) { return known.type }
@@ -224,7 +226,7 @@ final class Registrar: Sendable {
 
   private func isFresh(_ named: Known) -> Bool { host.clock.now - named.read < SchemaLimits.freshness }
 
-  private func keep(latest type: Model.RecordType, of database: DatabaseID) {
+  private func keep(latest type: CaravanModel.RecordType, of database: DatabaseID) {
     let now = host.clock.now
     caches.withLock {
       $0.types.insert(Known(type: type, read: now), for: TypeKey(database: database, id: type.id))

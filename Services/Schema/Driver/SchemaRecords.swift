@@ -1,6 +1,6 @@
-import Model
-import SchemaCore
-import Wire
+import CaravanModel
+import CaravanSchemaCore
+import CaravanWire
 
 /// How the registry lies in storage: records of the zone `schema` of a container's public database.
 ///
@@ -19,8 +19,8 @@ enum SchemaRecords {
   static func typeName(_ id: UInt32) -> String { "type.\(id)" }
   static func headName(_ name: String) -> String { "head.\(name.lowercased())" }
 
-  static func body(of type: Model.RecordType) -> [UInt8] {
-    RecordFields([content: .data(Wire.RecordType(type).encoded())]).body
+  static func body(of type: CaravanModel.RecordType) -> [UInt8] {
+    RecordFields([content: .data(CaravanWire.RecordType(type).encoded())]).body
   }
 
   static func body(ofVersions ids: [UInt32]) -> [UInt8] {
@@ -29,19 +29,19 @@ enum SchemaRecords {
 
   static func body(ofCounter count: UInt32) -> [UInt8] { RecordFields([content: .integer(Int64(count))]).body }
 
-  static func type(_ entry: Model.Entry) throws(CaravanError) -> Model.RecordType {
+  static func type(_ entry: CaravanModel.Entry) throws(CaravanError) -> CaravanModel.RecordType {
     guard case .data(let bytes) = try RecordFields(body: entry.body)[content] else { throw damaged(entry) }
-    return try Wire.RecordType.decode(bytes).model()
+    return try CaravanWire.RecordType.decode(bytes).model()
   }
 
-  static func versions(_ entry: Model.Entry) throws(CaravanError) -> [UInt32] {
+  static func versions(_ entry: CaravanModel.Entry) throws(CaravanError) -> [UInt32] {
     guard case .text(let text) = try RecordFields(body: entry.body)[content] else { throw damaged(entry) }
     let ids = text.split(separator: " ").compactMap { UInt32($0) }
     guard !ids.isEmpty else { throw damaged(entry) }
     return ids
   }
 
-  static func counter(_ entry: Model.Entry) throws(CaravanError) -> UInt32 {
+  static func counter(_ entry: CaravanModel.Entry) throws(CaravanError) -> UInt32 {
     guard case .integer(let number) = try RecordFields(body: entry.body)[content], let count = UInt32(exactly: number)
     else {
       throw damaged(entry)
@@ -49,16 +49,16 @@ enum SchemaRecords {
     return count
   }
 
-  static func body(of settings: Model.ContainerSettings) -> [UInt8] {
-    RecordFields([content: .data(Wire.ContainerSettings(settings).encoded())]).body
+  static func body(of settings: CaravanModel.ContainerSettings) -> [UInt8] {
+    RecordFields([content: .data(CaravanWire.ContainerSettings(settings).encoded())]).body
   }
 
-  static func settings(_ entry: Model.Entry) throws(CaravanError) -> Model.ContainerSettings {
+  static func settings(_ entry: CaravanModel.Entry) throws(CaravanError) -> CaravanModel.ContainerSettings {
     guard case .data(let bytes) = try RecordFields(body: entry.body)[content] else { throw damaged(entry) }
-    return try Wire.ContainerSettings.decode(bytes).model()
+    return try CaravanWire.ContainerSettings.decode(bytes).model()
   }
 
-  static func damaged(_ entry: Model.Entry) -> CaravanError {
+  static func damaged(_ entry: CaravanModel.Entry) -> CaravanError {
     CaravanError(.internalError, "record '\(entry.name)' of the schema zone is not as the registry writes it")
   }
 }

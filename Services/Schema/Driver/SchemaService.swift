@@ -1,10 +1,10 @@
-package import Bus
-package import Model
-package import Runtime
-import SchemaClient
-import SchemaCore
-import StorageClient
-import Wire
+package import CaravanBus
+package import CaravanModel
+package import CaravanRuntime
+import CaravanSchemaClient
+import CaravanSchemaCore
+import CaravanStorageClient
+import CaravanWire
 
 /// The registry of containers and their record types: `svc.schema.propose|type|types|container|containers`. Its state
 /// lies in storage, so any number of instances may run; each keeps for a second what changes with a restore, or when

@@ -1,12 +1,12 @@
-import Model
-import SchemaCore
-import StorageClient
-import Wire
+import CaravanModel
+import CaravanSchemaCore
+import CaravanStorageClient
+import CaravanWire
 
 /// What is registered under one name, as of one look, and what the next change is compared with.
 struct NameState {
   /// Oldest first.
-  var versions: [Model.RecordType] = []
+  var versions: [CaravanModel.RecordType] = []
   /// Types registered, under any name.
   var count: UInt32 = 0
   var headBase = Base.absent
@@ -19,7 +19,7 @@ struct SchemaStore: Sendable {
   let database: DatabaseID
   private let zone: ZoneID
 
-  init(storage: StorageClient, container: ContainerID, environment: Model.Environment) throws(CaravanError) {
+  init(storage: StorageClient, container: ContainerID, environment: CaravanModel.Environment) throws(CaravanError) {
     self.storage = storage
     database = DatabaseID(container: container, environment: environment, owner: nil)
     zone = try ZoneID(database, SchemaRecords.zone)
@@ -57,7 +57,7 @@ struct SchemaStore: Sendable {
   }
 
   /// - Returns: false when somebody else changed the registry since `state` was read.
-  func add(_ type: Model.RecordType, to state: NameState) async throws(CaravanError) -> Bool {
+  func add(_ type: CaravanModel.RecordType, to state: NameState) async throws(CaravanError) -> Bool {
     let ids = state.versions.map(\.id) + [type.id]
     let result = try await storage.commit(
       to: zone,
@@ -77,9 +77,9 @@ struct SchemaStore: Sendable {
   func hasTypes() async throws(CaravanError) -> Bool { try await !live([SchemaRecords.counter]).isEmpty }
 
   /// In the order of `ids`.
-  func types(_ ids: [UInt32]) async throws(CaravanError) -> [Model.RecordType] {
+  func types(_ ids: [UInt32]) async throws(CaravanError) -> [CaravanModel.RecordType] {
     guard !ids.isEmpty else { return [] }
-    var byID: [UInt32: Model.RecordType] = [:]
+    var byID: [UInt32: CaravanModel.RecordType] = [:]
     for entry in try await live(ids.map(SchemaRecords.typeName)) {
       let type = try SchemaRecords.type(entry)
       byID[type.id] = type
@@ -88,8 +88,8 @@ struct SchemaStore: Sendable {
   }
 
   /// The latest version of every name, by name.
-  func latestTypes() async throws(CaravanError) -> [Model.RecordType] {
-    var byID: [UInt32: Model.RecordType] = [:]
+  func latestTypes() async throws(CaravanError) -> [CaravanModel.RecordType] {
+    var byID: [UInt32: CaravanModel.RecordType] = [:]
     var latest: [UInt32] = []
     for entry in try await everything() where !entry.isDeleted {
       if entry.name.hasPrefix("type.") {
@@ -104,24 +104,24 @@ struct SchemaStore: Sendable {
 
   // MARK: The container
 
-  func settings() async throws(CaravanError) -> Model.ContainerSettings? {
+  func settings() async throws(CaravanError) -> CaravanModel.ContainerSettings? {
     try await live([SchemaRecords.settings]).first.map { (entry) throws(CaravanError) in
       try SchemaRecords.settings(entry)
     }
   }
 
   /// - Returns: false when somebody else has said them.
-  func add(_ settings: Model.ContainerSettings) async throws(CaravanError) -> Bool {
+  func add(_ settings: CaravanModel.ContainerSettings) async throws(CaravanError) -> Bool {
     let mutation = save(SchemaRecords.settings, .absent, SchemaRecords.body(of: settings))
     guard case .applied(let outcomes, _, _, _) = try await storage.commit(to: zone, [mutation]) else { return false }
     if case .accepted? = outcomes.first { return true } else { return false }
   }
 
-  private func save(_ name: String, _ base: Base, _ body: [UInt8]) -> Model.Mutation {
-    Model.Mutation(name: name, base: base, change: .save(type: 0, body: body, chunks: []))
+  private func save(_ name: String, _ base: Base, _ body: [UInt8]) -> CaravanModel.Mutation {
+    CaravanModel.Mutation(name: name, base: base, change: .save(type: 0, body: body, chunks: []))
   }
 
-  private func live(_ names: [String]) async throws(CaravanError) -> [Model.Entry] {
+  private func live(_ names: [String]) async throws(CaravanError) -> [CaravanModel.Entry] {
     do { return try await storage.fetch(names, from: zone).filter { !$0.isDeleted } } catch {
       guard error.code == .zoneDoesNotExist else { throw error }
       return []
@@ -129,13 +129,15 @@ struct SchemaStore: Sendable {
   }
 
   /// Bounded by `SchemaLimits.typesPerContainer`.
-  private func everything() async throws(CaravanError) -> [Model.Entry] { try await storage.everything(in: zone) }
+  private func everything() async throws(CaravanError) -> [CaravanModel.Entry] {
+    try await storage.everything(in: zone)
+  }
 }
 
 extension StorageClient {
   /// Every record of a zone that the registry keeps bounded.
-  func everything(in zone: ZoneID) async throws(CaravanError) -> [Model.Entry] {
-    var entries: [Model.Entry] = []
+  func everything(in zone: ZoneID) async throws(CaravanError) -> [CaravanModel.Entry] {
+    var entries: [CaravanModel.Entry] = []
     var request = ReadChangesRequest(
       zone: ZoneRef(zone), maxRecords: UInt32(Limits.recordsPerCommit), maxBytes: UInt32(Limits.pageBytes))
     while true {

@@ -1,6 +1,6 @@
-import Launch
-import Runtime
-import SchemaDriver
+import CaravanLaunch
+import CaravanRuntime
+import CaravanSchemaDriver
 
 let opensContainers = Flag<Bool>(
   "open-containers", "whoever uses a container first has it, in development; else the operator makes them",

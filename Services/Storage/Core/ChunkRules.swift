@@ -1,4 +1,4 @@
-package import Model
+package import CaravanModel
 
 /// What a ticket lets its device do, once its seal has been found good.
 package struct ChunkRules: Sendable {

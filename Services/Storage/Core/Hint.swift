@@ -1,5 +1,5 @@
-package import Model
-package import Store
+package import CaravanModel
+package import CaravanStore
 
 /// One message of the change stream: commits of one partition, contiguous, in order.
 package struct Hint: Sendable, Hashable {

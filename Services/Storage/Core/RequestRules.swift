@@ -1,5 +1,5 @@
-package import Model
-package import Store
+package import CaravanModel
+package import CaravanStore
 
 /// What a request must keep to before the store is asked.
 package enum RequestRules {

@@ -1,4 +1,4 @@
-internal import Model
+internal import CaravanModel
 
 /// Bounds of the storage service.
 package enum StorageLimits {

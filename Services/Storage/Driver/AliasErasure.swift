@@ -1,8 +1,8 @@
-import Model
-import StorageClient
-import StorageCore
-import Store
-import Wire
+import CaravanModel
+import CaravanStorageClient
+import CaravanStorageCore
+import CaravanStore
+import CaravanWire
 
 /// Removes how a user and their devices are called in the containers' public databases (issue 5, A9). What they wrote
 /// there stays, under a name that nobody can connect with them any more.
@@ -12,7 +12,7 @@ struct AliasErasure: Sendable {
 
   /// All there is; done again it does no harm.
   func erase(_ user: UserID) async throws(CaravanError) {
-    for environment in Model.Environment.allCases {
+    for environment in CaravanModel.Environment.allCases {
       let database = AliasNames.home(environment)
       for position in try await store.zones(in: Partition(of: database), .database(database))
       where AliasNames.isOfAliases(position.zone) {
@@ -25,12 +25,12 @@ struct AliasErasure: Sendable {
     var query = ChangeQuery(zone: zone)
     while true {
       let page = try await store.changes(query)
-      var deletions: [Model.Mutation] = []
+      var deletions: [CaravanModel.Mutation] = []
       for entry in try EntryPage.decode(page.page).entries where !entry.deleted {
         guard case .text(let text) = try RecordFields(body: entry.body)[AliasNames.content],
           AliasNames.isRecord(entry.name, text, of: user)
         else { continue }
-        deletions.append(Model.Mutation(name: entry.name, base: .version(entry.version), change: .delete))
+        deletions.append(CaravanModel.Mutation(name: entry.name, base: .version(entry.version), change: .delete))
       }
       for start in stride(from: 0, to: deletions.count, by: Limits.recordsPerCommit) {
         try await commit(Array(deletions[start..<min(start + Limits.recordsPerCommit, deletions.count)]), to: zone)
@@ -40,7 +40,7 @@ struct AliasErasure: Sendable {
     }
   }
 
-  private func commit(_ deletions: [Model.Mutation], to zone: ZoneID) async throws(CaravanError) {
+  private func commit(_ deletions: [CaravanModel.Mutation], to zone: ZoneID) async throws(CaravanError) {
     let (op, floor) = ops.begin()
     defer { ops.end(op) }
     _ = try await store.commit(

@@ -1,9 +1,9 @@
-import Bus
-import Model
-import Runtime
-import StorageCore
-package import Store
-import Wire
+import CaravanBus
+import CaravanModel
+import CaravanRuntime
+import CaravanStorageCore
+package import CaravanStore
+import CaravanWire
 
 /// Announces commits on `changes.<partition>`. Hints, not truth: what is lost, consumers read from the log.
 ///

@@ -1,12 +1,12 @@
-import Bus
-import Compression
-import Crypto
-import Model
-import Runtime
-import Sealing
-import StorageCore
-import Store
-import Wire
+import CaravanBus
+import CaravanCompression
+import CaravanCrypto
+import CaravanModel
+import CaravanRuntime
+import CaravanStorageCore
+import CaravanStore
+import CaravanTokens
+import CaravanWire
 
 /// Devices' bulk bytes: whoever shows a ticket of sync's may stage chunks in its database, or read them.
 final class ChunkGate: Sendable {

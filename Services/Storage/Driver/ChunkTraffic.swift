@@ -1,10 +1,10 @@
-import Compression
-import Crypto
-import Model
-import Runtime
-import StorageCore
-import Store
-import Wire
+import CaravanCompression
+import CaravanCrypto
+import CaravanModel
+import CaravanRuntime
+import CaravanStorageCore
+import CaravanStore
+import CaravanWire
 
 /// Chunks as they travel, whole or as patches of chunks the store has (BEN-10), and as the store keeps them. Holds one
 /// chunk and its bases at a time besides what the request is allowed to bring or take.

@@ -1,5 +1,5 @@
-import Model
-import Runtime
+import CaravanModel
+import CaravanRuntime
 
 extension GaugeName {
   static let clockError = GaugeName(

@@ -1,6 +1,6 @@
-import Model
-import Runtime
-import StorageCore
+import CaravanModel
+import CaravanRuntime
+import CaravanStorageCore
 
 extension CounterName {
   static let contention = CounterName(
@@ -14,7 +14,7 @@ extension CounterName {
 final class Contention: Sendable {
   private struct Place: Hashable {
     let container: ContainerID
-    let environment: Model.Environment
+    let environment: CaravanModel.Environment
     let zone: String
   }
 

@@ -1,10 +1,10 @@
-import Crypto
-package import Model
-package import Runtime
-import StorageClient
-import StorageCore
-package import Store
-package import Wire
+import CaravanCrypto
+package import CaravanModel
+package import CaravanRuntime
+import CaravanStorageClient
+import CaravanStorageCore
+package import CaravanStore
+package import CaravanWire
 
 /// Deletions that wait for their time and can be called off until then (CK-32). Each is a record of Caravan's own whose
 /// end is the action's time: it is durable as records are, and found as expired records are.
@@ -73,7 +73,7 @@ package struct DelayedActions: Sendable {
       guard !action.begun else {
         throw CaravanError(.noSuchObject, "the deletion has begun: it can no longer be called off")
       }
-      let delete = Model.Mutation(name: name, base: .version(entry.version), change: .delete)
+      let delete = CaravanModel.Mutation(name: name, base: .version(entry.version), change: .delete)
       if try await commit(delete) != nil { return action }
     }
     throw Self.contended
@@ -117,7 +117,7 @@ package struct DelayedActions: Sendable {
       isDone ? "a deletion whose time has come is done" : "a deletion whose time has come goes on",
       [.zones: zones, .records: before.records - after.records, .bytes: before.bytes - after.bytes])
     guard isDone else { return false }
-    return try await commit(Model.Mutation(name: due.name, base: .version(version), change: .delete)) != nil
+    return try await commit(CaravanModel.Mutation(name: due.name, base: .version(version), change: .delete)) != nil
   }
 
   /// - Returns: how many zones went now, and whether none is left.
@@ -156,7 +156,7 @@ package struct DelayedActions: Sendable {
     case .zone(let zone): accounts = [Account(of: try zone.model().database)]
     case .user(let user):
       let user = try UserID(user)
-      accounts = Model.Environment.allCases.map { .user(user, $0) }
+      accounts = CaravanModel.Environment.allCases.map { .user(user, $0) }
     case nil: accounts = []
     }
     var used = Usage()
@@ -199,13 +199,13 @@ package struct DelayedActions: Sendable {
     }
   }
 
-  private func entry(_ name: String) async throws(CaravanError) -> Model.Entry? {
+  private func entry(_ name: String) async throws(CaravanError) -> CaravanModel.Entry? {
     let entry = try await store.fetch([name], in: zone).first
     if entry?.isDamaged ?? false { throw .damagedRecords([name]) }
     return entry?.isDeleted ?? true ? nil : entry
   }
 
-  private static func action(_ entry: Model.Entry) throws(CaravanError) -> DelayedAction {
+  private static func action(_ entry: CaravanModel.Entry) throws(CaravanError) -> DelayedAction {
     guard case .data(let bytes) = try RecordFields(body: entry.body)[content] else {
       throw CaravanError(.internalError, "record '\(entry.name)' of the actions is not as storage writes it")
     }
@@ -219,12 +219,12 @@ package struct DelayedActions: Sendable {
   ) async throws(CaravanError) -> Seq? {
     let body = RecordFields([Self.content: .data(action.encoded())]).body
     return try await commit(
-      Model.Mutation(
+      CaravanModel.Mutation(
         name: name, base: base, change: .save(type: 0, body: body, chunks: []), terms: WriteTerms(expiry: expiry)))
   }
 
   /// - Returns: the version written; nil: somebody else was quicker.
-  private func commit(_ mutation: Model.Mutation) async throws(CaravanError) -> Seq? {
+  private func commit(_ mutation: CaravanModel.Mutation) async throws(CaravanError) -> Seq? {
     let (op, floor) = ops.begin()
     defer { ops.end(op) }
     let commit = Commit(zone: zone, op: op, opFloor: floor, isAtomic: false, mutations: [mutation])

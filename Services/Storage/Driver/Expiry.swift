@@ -1,8 +1,8 @@
-package import Model
-package import Runtime
-import StorageClient
-import StorageCore
-package import Store
+package import CaravanModel
+package import CaravanRuntime
+import CaravanStorageClient
+import CaravanStorageCore
+package import CaravanStore
 
 /// Deletes records whose time is over (CK-30), as anybody deletes: with what they own, in the log, for all to hear; and
 /// does what was put off until now (CK-32). Of the processes that share a store, the one with the lease does it.

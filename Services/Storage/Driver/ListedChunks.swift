@@ -1,20 +1,20 @@
-import Model
-import StorageCore
-import Store
-import Wire
+import CaravanModel
+import CaravanStorageCore
+import CaravanStore
+import CaravanWire
 
 /// Completes commits whose objects have lists: a record refers to the chunks that a list names as it does to the list.
 struct ListedChunks: Sendable {
   let store: any Store
 
   enum Completion: Sendable {
-    case complete([Wire.Mutation])
+    case complete([CaravanWire.Mutation])
     /// Lists that are not here: what they name cannot be told.
     case missing([ChunkHash])
   }
 
   /// - Throws: `invalidData` when a chunk is no list of such an object; `limitExceeded`.
-  func complete(_ mutations: [Wire.Mutation], in database: DatabaseID) async throws(CaravanError) -> Completion {
+  func complete(_ mutations: [CaravanWire.Mutation], in database: DatabaseID) async throws(CaravanError) -> Completion {
     var mutations = mutations
     var missing: [ChunkHash] = []
     var named = mutations.reduce(0) { $0 + $1.chunks.count / ChunkHash.byteCount }

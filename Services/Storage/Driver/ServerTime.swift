@@ -1,6 +1,6 @@
-package import Model
-package import Runtime
-import StorageCore
+package import CaravanModel
+package import CaravanRuntime
+import CaravanStorageCore
 
 /// The clock of a database's server, held against the time that this machine has run: a `TrustedClock` around it
 /// doubts the server's clock as it would this machine's. Before the server has been asked it shows this machine's

@@ -1,7 +1,7 @@
-import Model
-import Runtime
-import StorageCore
-import Wire
+import CaravanModel
+import CaravanRuntime
+import CaravanStorageCore
+import CaravanWire
 
 // What is done later (CK-32).
 extension StorageMethods {

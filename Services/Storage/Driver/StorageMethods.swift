@@ -1,10 +1,10 @@
-import Bus
-import Model
-import Runtime
-import StorageClient
-import StorageCore
-import Store
-import Wire
+import CaravanBus
+import CaravanModel
+import CaravanRuntime
+import CaravanStorageClient
+import CaravanStorageCore
+import CaravanStore
+import CaravanWire
 
 /// What storage answers to services.
 struct StorageMethods: Sendable {
@@ -183,7 +183,7 @@ struct StorageMethods: Sendable {
     let fields = request.fields.isEmpty ? nil : Set(request.fields)
     let found = try await store.fetch(request.names, fields: fields, in: zone)
     return FetchReply(
-      entries: found.filter { !$0.isDamaged }.map { Wire.Entry($0) },
+      entries: found.filter { !$0.isDamaged }.map { CaravanWire.Entry($0) },
       damaged: found.damaged.map { DamagedEntry($0) })
   }
 

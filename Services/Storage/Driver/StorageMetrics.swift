@@ -1,6 +1,6 @@
-import Model
-import Runtime
-import Store
+import CaravanModel
+import CaravanRuntime
+import CaravanStore
 
 extension CounterName {
   static let rows = CounterName("caravan_storage_rows_total", "Mutations decided.")

@@ -1,9 +1,9 @@
-package import Bus
-package import Crypto
-package import Model
-package import Runtime
-import StorageCore
-package import Store
+package import CaravanBus
+package import CaravanCrypto
+package import CaravanModel
+package import CaravanRuntime
+import CaravanStorageCore
+package import CaravanStore
 
 /// The truth on the bus: `svc.storage.<partition>.<method>` for services, `edge.*.*.chunks.*` for devices' bulk bytes,
 /// and the change stream. Everything durable is the store's; this decides who may ask what, and says what happened.

@@ -1,7 +1,7 @@
-import Model
-import StorageCore
-import Store
-import Wire
+import CaravanModel
+import CaravanStorageCore
+import CaravanStore
+import CaravanWire
 
 // The store's values as messages, and back.
 
@@ -10,7 +10,7 @@ extension ChangeHint {
     self.init(
       previous: hint.previous, log: hint.changes.map { LogEntry($0.log) },
       pages: hint.carriesEntries
-        ? hint.changes.map { EntryPage(entries: $0.entries.map { Wire.Entry($0) }).encoded() } : [])
+        ? hint.changes.map { EntryPage(entries: $0.entries.map { CaravanWire.Entry($0) }).encoded() } : [])
   }
 }
 
@@ -66,8 +66,8 @@ extension ChangedZonesReply {
   init(_ page: ZoneChangePage) {
     self.init(
       zones: page.zones.map {
-        Wire.ZoneChange(zone: $0.name, seq: $0.seq, incarnation: $0.incarnation, deleted: $0.isDeleted)
-      }, next: page.next.map { Wire.DatabasePosition($0) }, more: page.more, resetRequired: page.resetRequired)
+        CaravanWire.ZoneChange(zone: $0.name, seq: $0.seq, incarnation: $0.incarnation, deleted: $0.isDeleted)
+      }, next: page.next.map { CaravanWire.DatabasePosition($0) }, more: page.more, resetRequired: page.resetRequired)
   }
 }
 

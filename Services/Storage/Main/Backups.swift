@@ -1,12 +1,12 @@
-import Backup
-import Launch
-import Model
-import PostgreSQL
-import Runtime
-import StorageDriver
-import Store
-import StorePostgres
-import StoreSQLite
+import CaravanBackup
+import CaravanLaunch
+import CaravanModel
+import CaravanPostgreSQL
+import CaravanRuntime
+import CaravanStorageDriver
+import CaravanStore
+import CaravanStorePostgres
+import CaravanStoreSQLite
 
 /// `caravan-storage backup`, `verify` and `restore`.
 enum Backups {

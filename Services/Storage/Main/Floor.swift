@@ -1,8 +1,8 @@
+import CaravanModel
+import CaravanPostgreSQL
+import CaravanRuntime
+import CaravanSQLite
 import Glibc
-import Model
-import PostgreSQL
-import Runtime
-import SQLite
 
 /// What an engine does by itself: rows of one table that have a number and a body, written by clients that wait until
 /// each transaction is durable. The table is its own, and goes away.
@@ -104,10 +104,10 @@ private protocol FloorRows {
 }
 
 private struct SQLiteRows: FloorRows {
-  private let db: SQLite.Connection
+  private let db: CaravanSQLite.Connection
 
   init(_ file: String) throws(CaravanError) {
-    db = try SQLite.Connection(.file(file))
+    db = try CaravanSQLite.Connection(.file(file))
     try db.execute("CREATE TABLE rows(key INTEGER PRIMARY KEY, body BLOB NOT NULL)")
   }
 
@@ -124,10 +124,12 @@ private struct SQLiteRows: FloorRows {
 }
 
 private struct PostgresRows: FloorRows {
-  private let db: PostgreSQL.Connection
+  private let db: CaravanPostgreSQL.Connection
 
   init(_ address: ConnectionString) throws(CaravanError) {
-    do throws(PostgresError) { db = try PostgreSQL.Connection(PostgreSQL.ConnectionOptions(address)) } catch {
+    do throws(PostgresError) {
+      db = try CaravanPostgreSQL.Connection(CaravanPostgreSQL.ConnectionOptions(address))
+    } catch {
       throw CaravanError(.unavailable, "\(address): \(error)")
     }
   }

@@ -1,10 +1,10 @@
-import Encoding
-import Launch
-import Model
-import Runtime
-import Store
-import StorePostgres
-import StoreSQLite
+import CaravanEncoding
+import CaravanLaunch
+import CaravanModel
+import CaravanRuntime
+import CaravanStore
+import CaravanStorePostgres
+import CaravanStoreSQLite
 
 /// `caravan-storage weigh` and `floor`, for `caravan bench`: what a store takes, and what its engine does without it.
 /// Figures are one JSON object.

@@ -1,7 +1,7 @@
-import Launch
-import Model
-import PostgreSQL
-import Runtime
+import CaravanLaunch
+import CaravanModel
+import CaravanPostgreSQL
+import CaravanRuntime
 
 /// What `caravan-storage` does to a store as a whole, without the bus.
 struct StoreTool: Sendable {

@@ -1,18 +1,18 @@
-import Bus
-import Crypto
+import CaravanBus
+import CaravanCrypto
+import CaravanLaunch
+import CaravanModel
+import CaravanObjects
+import CaravanObjectsS3
+import CaravanPostgreSQL
+import CaravanRuntime
+import CaravanSchemaClient
+import CaravanStorageCore
+import CaravanStorageDriver
+import CaravanStore
+import CaravanStorePostgres
+import CaravanStoreSQLite
 import Glibc
-import Launch
-import Model
-import Objects
-import ObjectsS3
-import PostgreSQL
-import Runtime
-import SchemaClient
-import StorageCore
-import StorageDriver
-import Store
-import StorePostgres
-import StoreSQLite
 
 let data = Flag<String?>(
   "data", "DIR", "directory that keeps the data, unless PostgreSQL does", environment: "CARAVAN_DATA")

@@ -1,4 +1,4 @@
-package import Model
+package import CaravanModel
 
 /// Which database and zone a device's operation means. The user comes from the subject, which the broker proves.
 package enum DeviceScope {

@@ -1,4 +1,4 @@
-package import Model
+package import CaravanModel
 
 /// What a process can be told not to do, while others of the suite are of another release, or for good (CK-103). What
 /// the first release did is no feature: devices of every release have it.

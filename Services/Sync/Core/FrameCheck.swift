@@ -1,4 +1,4 @@
-package import Model
+package import CaravanModel
 
 /// What is refused before a byte is decompressed or an operation looked at.
 package enum FrameCheck {

@@ -1,4 +1,4 @@
-package import Model
+package import CaravanModel
 
 /// What is checked of every row a device pushes, once, before the store sees it.
 package enum PushCheck {

@@ -1,4 +1,4 @@
-package import Model
+package import CaravanModel
 
 /// How a refusal inside the cloud reads on the device.
 package enum Refusal {

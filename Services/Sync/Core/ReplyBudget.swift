@@ -1,4 +1,4 @@
-import Model
+import CaravanModel
 
 /// The room in one reply frame. Pushes have theirs set aside from the start, so that a conflict's server copies come
 /// home however much the same frame pulls; pulls share the rest evenly, and what one leaves goes to those after it.

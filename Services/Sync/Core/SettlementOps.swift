@@ -1,4 +1,4 @@
-import Model
+import CaravanModel
 
 /// The op ids under which sync settles one row of a device's push: they follow from the push's own, so that a push
 /// that is sent again, after its answer was lost, finds what was settled the first time (UNI-07).

@@ -1,4 +1,4 @@
-import Model
+import CaravanModel
 
 /// Bounds of the device protocol.
 package enum SyncLimits {

@@ -1,7 +1,7 @@
-import Model
-import Runtime
-import SchemaClient
-import SyncCore
+import CaravanModel
+import CaravanRuntime
+import CaravanSchemaClient
+import CaravanSyncCore
 
 /// How records of a type behave now, whichever version of the type a device knows: asked for when it matters, and
 /// believed for a while.

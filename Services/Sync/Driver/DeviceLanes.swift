@@ -1,6 +1,6 @@
-import Model
-import Runtime
-import SyncCore
+import CaravanModel
+import CaravanRuntime
+import CaravanSyncCore
 
 /// What each device has in work, over all its frames. A device that sends more than its share waits for itself; others
 /// find the services behind sync free. Only devices with a frame in work are known, so there are no more than frames.

@@ -1,11 +1,11 @@
-import DiffSync
-import Model
-import Runtime
-import SchemaClient
-import Sealing
-import StorageClient
-import SyncCore
-import Wire
+import CaravanDiffSync
+import CaravanModel
+import CaravanRuntime
+import CaravanSchemaClient
+import CaravanStorageClient
+import CaravanSyncCore
+import CaravanTokens
+import CaravanWire
 
 /// SYNC_CONTINUE: merged diffs as one atomic commit under the client's op id (DIF-12, DIF-13).
 extension DeviceSession {
@@ -34,13 +34,13 @@ extension DeviceSession {
     return result
   }
 
-  private static let notTheirTurn = DiffSync.Refusal(
+  private static let notTheirTurn = CaravanDiffSync.Refusal(
     .invalidSyncToken, "the sync token is not one of this client and zone, or its time is over: begin again")
 
   /// A refusal is for good: the op is settled, so that no copy of it that is still on its way can be applied. If one
   /// was, this is the second time it came, and the answer is that of the first.
   private func refuse(
-    _ op: OpID, in zone: ZoneID, _ turn: SyncTurn?, _ refusal: DiffSync.Refusal
+    _ op: OpID, in zone: ZoneID, _ turn: SyncTurn?, _ refusal: CaravanDiffSync.Refusal
   ) async throws(CaravanError) -> SyncContinueResult {
     let reply = try await cloud.storage.settle(op, in: zone)
     guard !reply.aborted, case .applied(let outcomes, let zoneSeq, let incarnation, _) = try reply.model(),
@@ -53,21 +53,21 @@ extension DeviceSession {
   // MARK: Plan
 
   private func plan(
-    _ diffs: [Wire.Diff], of zone: ZoneID
-  ) async throws(CaravanError) -> Swift.Result<[Wire.Mutation], DiffSync.Refusal> {
-    var list: [DiffSync.Diff] = []
+    _ diffs: [CaravanWire.Diff], of zone: ZoneID
+  ) async throws(CaravanError) -> Swift.Result<[CaravanWire.Mutation], CaravanDiffSync.Refusal> {
+    var list: [CaravanDiffSync.Diff] = []
     for diff in diffs {
       do throws(CaravanError) { list.append(try diff.model()) } catch {
-        return .failure(DiffSync.Refusal(.invalidData, uuid: diff.uuid, error.message))
+        return .failure(CaravanDiffSync.Refusal(.invalidData, uuid: diff.uuid, error.message))
       }
     }
     let objects: Set<String>
-    do throws(DiffSync.Refusal) { objects = try ContinuePlan.objects(of: list) } catch { return .failure(error) }
+    do throws(CaravanDiffSync.Refusal) { objects = try ContinuePlan.objects(of: list) } catch { return .failure(error) }
     let types = try await types(named: Set(list.map(\.objtype)), of: zone)
     let known = try await known(objects, in: zone)
-    do throws(DiffSync.Refusal) {
+    do throws(CaravanDiffSync.Refusal) {
       let plan = try ContinuePlan(list, types: types, known: known)
-      var mutations: [Wire.Mutation] = []
+      var mutations: [CaravanWire.Mutation] = []
       for write in plan.writes { mutations.append(try mutation(write)) }
       return .success(mutations)
     } catch {
@@ -77,8 +77,8 @@ extension DeviceSession {
 
   private func types(
     named names: Set<String>, of zone: ZoneID
-  ) async throws(CaravanError) -> [String: Model.RecordType] {
-    var types: [String: Model.RecordType] = [:]
+  ) async throws(CaravanError) -> [String: CaravanModel.RecordType] {
+    var types: [String: CaravanModel.RecordType] = [:]
     for name in names.sorted() {
       do throws(CaravanError) {
         types[name] = try await cloud.schema.type(
@@ -98,7 +98,7 @@ extension DeviceSession {
   ) async throws(CaravanError) -> [String: ContinuePlan.Known] {
     let names = objects.filter { (try? RecordName.check($0)) != nil }.sorted()
     guard !names.isEmpty else { return [:] }
-    let entries: [Model.Entry]
+    let entries: [CaravanModel.Entry]
     // Only what they are: no fields of theirs.
     do throws(CaravanError) { entries = try await cloud.storage.fetch(names, fields: [.max], from: zone) } catch {
       guard error.code == .zoneDoesNotExist else { throw error }
@@ -120,15 +120,15 @@ extension DeviceSession {
 
   /// Others may write between the plan and the commit. An update then meets a merge field by field, which knows what
   /// this client has seen; a create meets its guards.
-  private func mutation(_ write: ContinuePlan.Write) throws(DiffSync.Refusal) -> Wire.Mutation {
+  private func mutation(_ write: ContinuePlan.Write) throws(CaravanDiffSync.Refusal) -> CaravanWire.Mutation {
     guard let type = write.type else {
-      return Wire.Mutation(name: write.uuid, kind: .delete, basedOn: write.lost, offered: write.lost != nil)
+      return CaravanWire.Mutation(name: write.uuid, kind: .delete, basedOn: write.lost, offered: write.lost != nil)
     }
     let body = RecordFields(write.fields).body
     do throws(CaravanError) { _ = try PushCheck.save(write.uuid, body: body, against: type) } catch {
-      throw DiffSync.Refusal(.invalidData, uuid: write.uuid, error.message)
+      throw CaravanDiffSync.Refusal(.invalidData, uuid: write.uuid, error.message)
     }
-    var mutation = Wire.Mutation(
+    var mutation = CaravanWire.Mutation(
       name: write.uuid, kind: .save, type: type.id, body: body, stamp: write.timestamp.rawValue,
       fieldStamps: write.timestamps.sorted { $0.key < $1.key }.map { FieldStamp(id: $0.key, stamp: $0.value.rawValue) },
       policy: .fieldMerge, hideExpired: type.settings?.hidesExpired ?? false)
@@ -145,7 +145,7 @@ extension DeviceSession {
   // MARK: Commit
 
   private func commit(
-    _ mutations: [Wire.Mutation], _ op: OpID, to zone: ZoneID, _ turn: SyncTurn
+    _ mutations: [CaravanWire.Mutation], _ op: OpID, to zone: ZoneID, _ turn: SyncTurn
   ) async throws(CaravanError) -> SyncContinueResult {
     var mutations = mutations
     // An update writes over what the client has been shown, and is compared with what came later.
@@ -164,16 +164,18 @@ extension DeviceSession {
       height: height(turn, outcomes, zoneSeq, incarnation), incarnation: incarnation)
   }
 
-  private static func refusal(_ outcome: Model.Outcome, of mutation: Wire.Mutation) -> DiffSync.Refusal {
+  private static func refusal(_ outcome: CaravanModel.Outcome, of mutation: CaravanWire.Mutation)
+    -> CaravanDiffSync.Refusal
+  {
     if case .refused(let error) = outcome {
-      return DiffSync.Refusal(.invalidData, uuid: mutation.name, error.message)
+      return CaravanDiffSync.Refusal(.invalidData, uuid: mutation.name, error.message)
     }
     if case .conflict(let server) = outcome, mutation.offered, server?.isDeleted ?? true {
-      return DiffSync.Refusal(
+      return CaravanDiffSync.Refusal(
         .noSuchObject, uuid: mutation.name,
         "object '\(mutation.name)' may have been deleted since the server was restored: drop what is pending on it")
     }
-    return DiffSync.Refusal(
+    return CaravanDiffSync.Refusal(
       .objectExists, uuid: mutation.name,
       "there is an object '\(mutation.name)' already: give each object a uuid of its own")
   }
@@ -181,7 +183,7 @@ extension DeviceSession {
   /// The zone's height where it has only this client's writes above what the client has been shown; else what it has
   /// been shown, and the next SYNC_BEGIN brings what others wrote between, with the client's own.
   private func height(
-    _ turn: SyncTurn, _ outcomes: [Model.Outcome], _ zoneSeq: Seq, _ incarnation: Incarnation
+    _ turn: SyncTurn, _ outcomes: [CaravanModel.Outcome], _ zoneSeq: Seq, _ incarnation: Incarnation
   ) -> Seq {
     let isSameLife = turn.incarnation == incarnation || turn.incarnation == 0
     let own = outcomes.count { outcome in
@@ -195,7 +197,7 @@ extension DeviceSession {
   }
 }
 
-extension Model.Outcome {
+extension CaravanModel.Outcome {
   fileprivate var isFailure: Bool {
     switch self {
     case .conflict, .aborted, .refused: true

@@ -1,11 +1,11 @@
-import DiffSync
-import Model
-import Runtime
-import SchemaClient
-import Sealing
-import StorageClient
-import SyncCore
-import Wire
+import CaravanDiffSync
+import CaravanModel
+import CaravanRuntime
+import CaravanSchemaClient
+import CaravanStorageClient
+import CaravanSyncCore
+import CaravanTokens
+import CaravanWire
 
 /// SYNC_BEGIN: a zone's changes as diffs (requirements part 3).
 extension DeviceSession {
@@ -50,7 +50,7 @@ extension DeviceSession {
 
   private func result(_ page: DiffPage, lease: UInt64, in zone: ZoneID?) -> SyncBeginResult {
     var result = SyncBeginResult(
-      currentHeight: page.last, incarnation: page.incarnation, diffs: page.diffs.map { Wire.Diff($0) },
+      currentHeight: page.last, incarnation: page.incarnation, diffs: page.diffs.map { CaravanWire.Diff($0) },
       more: page.more,
       serverTimeMilliseconds: UInt64(clamping: cloud.host.clock.wallTime.milliseconds),
       cursor: page.cursor)
@@ -85,7 +85,7 @@ extension DeviceSession {
   // MARK: Diffs
 
   private struct DiffPage {
-    var diffs: [DiffSync.Diff] = []
+    var diffs: [CaravanDiffSync.Diff] = []
     var bytes = 0
     var records = 0
     var last: Seq = 0
@@ -108,7 +108,7 @@ extension DeviceSession {
     _ begin: SyncBegin, of zone: ZoneID, room: Int
   ) async throws(CaravanError) -> Heard {
     guard begin.lastSyncHeight == 0 || begin.incarnation > 0 else { return .invalidHeight(lost: []) }
-    let height = Model.ChangePosition(incarnation: begin.incarnation, seq: begin.lastSyncHeight)
+    let height = CaravanModel.ChangePosition(incarnation: begin.incarnation, seq: begin.lastSyncHeight)
     var start = height.seq > 0 ? height : nil
     if !begin.cursor.isEmpty {
       guard let cursor = try? cloud.tokens.open(begin.cursor, of: zone) else {
@@ -130,22 +130,23 @@ extension DeviceSession {
   }
 
   /// What restores took back of what a client had that came so far.
-  private func lost(since height: Model.ChangePosition, of zone: ZoneID) async throws(CaravanError) -> [UInt64] {
+  private func lost(since height: CaravanModel.ChangePosition, of zone: ZoneID) async throws(CaravanError) -> [UInt64] {
     let request = ReadChangesRequest(
-      zone: ZoneRef(zone), maxRecords: 1, reader: try await writer(in: zone.database), from: Wire.ChangePosition(height)
+      zone: ZoneRef(zone), maxRecords: 1, reader: try await writer(in: zone.database),
+      from: CaravanWire.ChangePosition(height)
     )
     let reply = try await cloud.storage.changes(of: zone, request)
     return reply.resetRequired ? reply.lost : []
   }
 
   private func page(
-    _ begin: SyncBegin, of zone: ZoneID, after start: Model.ChangePosition?, maxBytes: Int
+    _ begin: SyncBegin, of zone: ZoneID, after start: CaravanModel.ChangePosition?, maxBytes: Int
   ) async throws(CaravanError) -> Heard {
     // Its own come with their bodies, and with the ends of what it has created itself.
     let request = ReadChangesRequest(
       zone: ZoneRef(zone), maxRecords: SyncLimits.recordsPerPage, maxBytes: UInt32(maxBytes),
       reader: try await writer(in: zone.database),
-      from: start.map { Wire.ChangePosition($0) }, fresh: start == nil)
+      from: start.map { CaravanWire.ChangePosition($0) }, fresh: start == nil)
     let reply = try await cloud.storage.changes(of: zone, request)
     guard !reply.resetRequired else { return .invalidHeight(lost: reply.lost) }
     var page = DiffPage(more: reply.more)
@@ -163,8 +164,8 @@ extension DeviceSession {
   /// Of records whose type's conflicts are merged otherwise there is no history field by field: they are none of diff
   /// sync's.
   private func diffs(
-    of entry: Model.Entry, in zone: ZoneID, after height: Seq
-  ) async throws(CaravanError) -> [DiffSync.Diff] {
+    of entry: CaravanModel.Entry, in zone: ZoneID, after height: Seq
+  ) async throws(CaravanError) -> [CaravanDiffSync.Diff] {
     guard !entry.isDeleted else {
       return ServerObject(
         uuid: entry.name, objtype: "", version: entry.version, created: entry.created, isDeleted: true
@@ -179,7 +180,7 @@ extension DeviceSession {
 
 extension ServerObject {
   /// - Throws: `invalidData` when the record cannot be decoded.
-  init(_ entry: Model.Entry, _ type: Model.RecordType) throws(CaravanError) {
+  init(_ entry: CaravanModel.Entry, _ type: CaravanModel.RecordType) throws(CaravanError) {
     let values = try RecordFields(body: entry.body)
     let history = try FieldVersions.decode(entry.fields).fields
     let versions = Dictionary(history.map { ($0.id, $0) }) { $1 }

@@ -1,10 +1,10 @@
-import Bus
-import Model
-import Runtime
-import Sealing
-import StorageClient
-import SyncCore
-import Wire
+import CaravanBus
+import CaravanModel
+import CaravanRuntime
+import CaravanStorageClient
+import CaravanSyncCore
+import CaravanTokens
+import CaravanWire
 
 /// Conflicts that a program of the app decides (CK-36): sync asks it at `ext.<container>.<type>`, saves what it says
 /// over the copy that it saw, and asks again when that changed meanwhile.
@@ -34,8 +34,8 @@ extension DeviceSession {
   /// - Parameter asking: false: nobody answered for the row before, and the device has waited enough.
   /// - Returns: the outcome, and whether there is somebody who answers.
   private func settle(
-    _ row: DisputedRow, against server: Wire.Entry, asking: Bool
-  ) async -> (Wire.Outcome, isAnswering: Bool) {
+    _ row: DisputedRow, against server: CaravanWire.Entry, asking: Bool
+  ) async -> (CaravanWire.Outcome, isAnswering: Bool) {
     var newest = server
     var failure: CaravanError
     do throws(CaravanError) {
@@ -51,7 +51,9 @@ extension DeviceSession {
   }
 
   /// - Parameter server: the newest copy known of what the store holds, also when it throws.
-  private func decide(_ row: DisputedRow, against server: inout Wire.Entry) async throws(CaravanError) -> Wire.Outcome {
+  private func decide(_ row: DisputedRow, against server: inout CaravanWire.Entry) async throws(CaravanError)
+    -> CaravanWire.Outcome
+  {
     for attempt in 0..<SyncLimits.disputesPerRow {
       let type = server.type > row.type.id ? try await self.type(server.type, in: row.zone) : row.type
       let decision = try await ask(row, server, type)
@@ -75,7 +77,7 @@ extension DeviceSession {
   }
 
   private func ask(
-    _ row: DisputedRow, _ server: Wire.Entry, _ type: Model.RecordType
+    _ row: DisputedRow, _ server: CaravanWire.Entry, _ type: CaravanModel.RecordType
   ) async throws(CaravanError) -> Decision {
     let database = row.zone.database
     let left = row.deadline - cloud.host.clock.now
@@ -93,9 +95,9 @@ extension DeviceSession {
   // MARK: What becomes of it
 
   private func save(
-    _ body: [UInt8], _ type: Model.RecordType, over server: Wire.Entry, _ attempt: Int, _ row: DisputedRow
-  ) async throws(CaravanError) -> Wire.Outcome {
-    var mutation = Wire.Mutation(
+    _ body: [UInt8], _ type: CaravanModel.RecordType, over server: CaravanWire.Entry, _ attempt: Int, _ row: DisputedRow
+  ) async throws(CaravanError) -> CaravanWire.Outcome {
+    var mutation = CaravanWire.Mutation(
       name: server.name, kind: .save, basedOn: server.version, type: type.id, body: body)
     try check(&mutation, type, in: row.zone)
     mutation.policy = .unspecified
@@ -105,14 +107,16 @@ extension DeviceSession {
     guard outcome.version > server.version else {
       return Outcome(verdict: .merged, version: server.version, server: server)
     }
-    let entry = Wire.Entry(
+    let entry = CaravanWire.Entry(
       name: server.name, version: outcome.version, created: server.created, type: type.id, body: body,
       writer: SettlementOps.writer(for: try await writer(in: row.zone.database)), expires: server.expires)
     return Outcome(verdict: .merged, version: outcome.version, server: entry)
   }
 
   /// As if the type had its fallback for a policy.
-  private func fallBack(_ row: DisputedRow, against server: Wire.Entry) async throws(CaravanError) -> Wire.Outcome? {
+  private func fallBack(_ row: DisputedRow, against server: CaravanWire.Entry) async throws(CaravanError) -> CaravanWire
+    .Outcome?
+  {
     guard row.fallback != .manual else { return nil }
     var mutation = row.mutation
     mutation.policy = ConflictPolicy(row.fallback)
@@ -123,8 +127,8 @@ extension DeviceSession {
 
   /// Under an op id that follows from the device's: a push that is sent again settles nothing twice.
   private func commit(
-    _ mutation: Wire.Mutation, _ attempt: Int, _ row: DisputedRow
-  ) async throws(CaravanError) -> Wire.Outcome {
+    _ mutation: CaravanWire.Mutation, _ attempt: Int, _ row: DisputedRow
+  ) async throws(CaravanError) -> CaravanWire.Outcome {
     let request = CommitRequest(
       zone: ZoneRef(row.zone), writer: SettlementOps.writer(for: try await writer(in: row.zone.database)), epoch: epoch,
       op: row.ops.number(attempt), opFloor: row.ops.floor, mutations: [mutation])
@@ -142,12 +146,12 @@ extension DeviceSession {
 
 /// A save in conflict, of a type whose conflicts a program decides.
 private struct DisputedRow {
-  let mutation: Wire.Mutation
-  let type: Model.RecordType
+  let mutation: CaravanWire.Mutation
+  let type: CaravanModel.RecordType
   let ancestor: [UInt8]
   let zone: ZoneID
   let ops: SettlementOps
-  let fallback: Model.ConflictPolicy
+  let fallback: CaravanModel.ConflictPolicy
   let deadline: Instant
 }
 

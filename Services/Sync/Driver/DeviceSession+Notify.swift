@@ -1,10 +1,10 @@
-import Bus
-import Model
-import Runtime
-import Sealing
-import StorageClient
-import SyncCore
-import Wire
+import CaravanBus
+import CaravanModel
+import CaravanRuntime
+import CaravanStorageClient
+import CaravanSyncCore
+import CaravanTokens
+import CaravanWire
 
 extension DeviceSession {
   /// Attaches the device to its notifier. The list is read from the store, so that tokens can be told by their zones;
@@ -137,10 +137,10 @@ extension DeviceSession {
     }
   }
 
-  private static let beginning = Model.ChangePosition(incarnation: 0, seq: 0)
+  private static let beginning = CaravanModel.ChangePosition(incarnation: 0, seq: 0)
 
   /// The beginning for a token that is none of this zone's: the device is told of a change once too often.
-  private func position(of token: [UInt8], in subscription: Subscription) -> Model.ChangePosition {
+  private func position(of token: [UInt8], in subscription: Subscription) -> CaravanModel.ChangePosition {
     guard let zone = try? subscription.zone?.model(), let position = try? cloud.tokens.open(token, of: zone) else {
       return Self.beginning
     }
@@ -148,7 +148,7 @@ extension DeviceSession {
   }
 
   /// - Returns: nil when the notifier did not answer.
-  private func attach(_ list: SubscriptionList, seen: [Model.ChangePosition]) async -> AttachReply? {
+  private func attach(_ list: SubscriptionList, seen: [CaravanModel.ChangePosition]) async -> AttachReply? {
     let request = AttachRequest(
       device: device.text, generation: list.generation, seen: seen.map(\.seq), list: list,
       lives: seen.map(\.incarnation))

@@ -1,9 +1,9 @@
-import Model
-import Runtime
-import Sealing
-import StorageClient
-import SyncCore
-import Wire
+import CaravanModel
+import CaravanRuntime
+import CaravanStorageClient
+import CaravanSyncCore
+import CaravanTokens
+import CaravanWire
 
 extension DeviceSession {
   /// A page of changes after the device's token. The page's bytes are storage's; nobody decodes them on the way.
@@ -24,7 +24,7 @@ extension DeviceSession {
     guard account.settle(taken: room, needed: reply.page.count + named) else { return comeAgain }
     cloud.metrics.pageBytes.add(reply.page.count)
     // Without a reader nothing is said of a zone that is not there.
-    let next = reply.next?.model() ?? Model.ChangePosition(incarnation: 0, seq: 0)
+    let next = reply.next?.model() ?? CaravanModel.ChangePosition(incarnation: 0, seq: 0)
     let token = cloud.tokens.seal(next, of: zone)
     if reply.resetRequired {
       cloud.metrics.resets.add()
@@ -36,11 +36,11 @@ extension DeviceSession {
   }
 
   private func changes(
-    of zone: ZoneID, from position: Model.ChangePosition?, _ pull: Pull, _ maxBytes: Int
+    of zone: ZoneID, from position: CaravanModel.ChangePosition?, _ pull: Pull, _ maxBytes: Int
   ) async throws(CaravanError) -> ReadChangesReply {
     let request = ReadChangesRequest(
       zone: ZoneRef(zone), maxRecords: SyncLimits.recordsPerPage, maxBytes: UInt32(maxBytes), reader: device.text,
-      readerEpoch: pull.ownBodies ? 0 : epoch, from: position.map { Wire.ChangePosition($0) }, fresh: pull.fresh,
+      readerEpoch: pull.ownBodies ? 0 : epoch, from: position.map { CaravanWire.ChangePosition($0) }, fresh: pull.fresh,
       mode: pull.mode, snapshot: pull.snapshot, ownThrough: pull.ownThrough, filter: pull.filter)
     return try await cloud.storage.changes(of: zone, request)
   }

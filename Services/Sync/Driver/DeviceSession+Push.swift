@@ -1,9 +1,9 @@
-import Model
-import Runtime
-import SchemaClient
-import StorageClient
-import SyncCore
-import Wire
+import CaravanModel
+import CaravanRuntime
+import CaravanSchemaClient
+import CaravanStorageClient
+import CaravanSyncCore
+import CaravanWire
 
 extension DeviceSession {
   /// One commit under the device's op id (UNI-07): each row is accepted, or conflicts with the server's copy (MOB-55).
@@ -49,9 +49,9 @@ extension DeviceSession {
 
   /// What a push brings, as it goes on to storage.
   struct Checked {
-    var mutations: [Wire.Mutation]
+    var mutations: [CaravanWire.Mutation]
     /// By id, those that the mutations name.
-    var types: [UInt32: Model.RecordType] = [:]
+    var types: [UInt32: CaravanModel.RecordType] = [:]
   }
 
   /// Every row against its record type, and with what the type says of it. Bodies are looked at once and pass on as
@@ -71,12 +71,12 @@ extension DeviceSession {
     return checked
   }
 
-  func type(_ id: UInt32, in zone: ZoneID) async throws(CaravanError) -> Model.RecordType {
+  func type(_ id: UInt32, in zone: ZoneID) async throws(CaravanError) -> CaravanModel.RecordType {
     try await cloud.schema.type(id, of: zone.database.container, in: zone.database.environment)
   }
 
   func check(
-    _ mutation: inout Wire.Mutation, _ type: Model.RecordType?, in zone: ZoneID
+    _ mutation: inout CaravanWire.Mutation, _ type: CaravanModel.RecordType?, in zone: ZoneID
   ) throws(CaravanError) {
     // Said by the body and its record type, or by nobody.
     (mutation.chunks, mutation.lists) = ([], [])
@@ -105,7 +105,7 @@ extension DeviceSession {
   }
 }
 
-extension Wire.Mutation {
+extension CaravanWire.Mutation {
   fileprivate mutating func moveStamps(by milliseconds: Int64) {
     func moved(_ stamp: UInt64) -> UInt64 { HybridStamp(rawValue: stamp).moved(by: milliseconds).rawValue }
     if stamp > 0 { stamp = moved(stamp) }
@@ -113,7 +113,7 @@ extension Wire.Mutation {
   }
 
   /// Takes over what the record type says of its records.
-  fileprivate mutating func obey(_ type: Model.RecordType) {
+  fileprivate mutating func obey(_ type: CaravanModel.RecordType) {
     if scope == .known { knownFields = type.fields.map(\.id).max() ?? 0 }
     guard let settings = type.settings else { return }
     if settings.conflicts != .manual { policy = ConflictPolicy(settings.conflicts) }

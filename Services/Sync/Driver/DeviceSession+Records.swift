@@ -1,10 +1,10 @@
-import Model
-import Runtime
-import SchemaClient
-import Sealing
-import StorageClient
-import SyncCore
-import Wire
+import CaravanModel
+import CaravanRuntime
+import CaravanSchemaClient
+import CaravanStorageClient
+import CaravanSyncCore
+import CaravanTokens
+import CaravanWire
 
 // Records and zones by name, for clients that keep no copy of a zone.
 extension DeviceSession {
@@ -30,13 +30,13 @@ extension DeviceSession {
   /// In the order of `names`. Of the default zone each shard is asked for its own, all at once.
   private func fetch(
     _ names: [String], fields: [UInt32], from zone: ZoneID
-  ) async throws(CaravanError) -> [Wire.Entry] {
+  ) async throws(CaravanError) -> [CaravanWire.Entry] {
     guard zone.name == DefaultZone.name else {
-      return try await cloud.storage.fetch(names, fields: fields, from: zone).map { Wire.Entry($0) }
+      return try await cloud.storage.fetch(names, fields: fields, from: zone).map { CaravanWire.Entry($0) }
     }
     let count = try await cloud.schema.shardsSaid(of: zone.database)
     let byShard = Dictionary(grouping: names) { DefaultZone.shard(of: $0, among: count) }
-    let answers = await withTaskGroup(of: Swift.Result<[Model.Entry], CaravanError>.self) { group in
+    let answers = await withTaskGroup(of: Swift.Result<[CaravanModel.Entry], CaravanError>.self) { group in
       for (shard, names) in byShard {
         group.addTask {
           do throws(CaravanError) {
@@ -47,12 +47,12 @@ extension DeviceSession {
           }
         }
       }
-      var answers: [Swift.Result<[Model.Entry], CaravanError>] = []
+      var answers: [Swift.Result<[CaravanModel.Entry], CaravanError>] = []
       for await answer in group { answers.append(answer) }
       return answers
     }
-    var found: [String: Wire.Entry] = [:]
-    for answer in answers { for entry in try answer.get() { found[entry.name] = Wire.Entry(entry) } }
+    var found: [String: CaravanWire.Entry] = [:]
+    for answer in answers { for entry in try answer.get() { found[entry.name] = CaravanWire.Entry(entry) } }
     return names.compactMap { found[$0] }
   }
 

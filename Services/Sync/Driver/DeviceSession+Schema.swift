@@ -1,26 +1,26 @@
-import Model
-import Runtime
-import SchemaClient
-import Sealing
-import StorageClient
-import SyncCore
-import Wire
+import CaravanModel
+import CaravanRuntime
+import CaravanSchemaClient
+import CaravanStorageClient
+import CaravanSyncCore
+import CaravanTokens
+import CaravanWire
 
 extension DeviceSession {
   /// A container that is not there for the user is found out before anything of it is made. Proposals ask for
   /// themselves; names that no app's container has are refused by what they are for.
-  func admit(to operation: Wire.Operation) async throws(CaravanError) {
+  func admit(to operation: CaravanWire.Operation) async throws(CaravanError) {
     if case .propose = operation.kind { return }
     guard !operation.container.isEmpty, let container = try? ContainerID(operation.container), container != .system
     else { return }
     try await cloud.schema.admit(user, to: container, in: environment)
   }
 
-  func propose(_ proposal: ProposeTable, _ account: ReplyAccount) async throws(CaravanError) -> Wire.RecordType {
+  func propose(_ proposal: ProposeTable, _ account: ReplyAccount) async throws(CaravanError) -> CaravanWire.RecordType {
     let type = try required(proposal.type, "type").model()
     let database = try DeviceScope.database(
       container: proposal.container, environment: environment, of: user)
-    let registered = Wire.RecordType(
+    let registered = CaravanWire.RecordType(
       try await cloud.schema.propose(
         type, to: database.container, in: database.environment, by: user, isRemembered: proposal.remembered,
         isDeclared: proposal.declared))

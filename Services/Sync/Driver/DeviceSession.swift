@@ -1,14 +1,14 @@
-import Model
-import Runtime
-import SyncCore
-import Wire
+import CaravanModel
+import CaravanRuntime
+import CaravanSyncCore
+import CaravanWire
 
 /// One frame of one device: its operations and their results. Nothing outlives the frame (MOB-53, MOB-54).
 struct DeviceSession: Sendable {
   let device: EnrolledDevice
   var user: UserID { device.user }
   /// As the broker has proven it: no message says it, and nothing of the other one is reached.
-  var environment: Model.Environment { device.environment }
+  var environment: CaravanModel.Environment { device.environment }
   /// Which life of the device's store speaks.
   let epoch: UInt64
   /// By how many milliseconds the device's clock is slow, as far as it told (E16).
@@ -30,29 +30,29 @@ struct DeviceSession: Sendable {
   }
 
   /// One result an operation, in order. Operations on one zone run in order, zones side by side.
-  func run(_ operations: [Wire.Operation]) async -> [Wire.Result] {
+  func run(_ operations: [CaravanWire.Operation]) async -> [CaravanWire.Result] {
     await cloud.lanes.withLanes(of: device) { permits in await run(operations, permits) }
   }
 
-  private func run(_ operations: [Wire.Operation], _ permits: Limiter) async -> [Wire.Result] {
+  private func run(_ operations: [CaravanWire.Operation], _ permits: Limiter) async -> [CaravanWire.Result] {
     let lanes = Lanes.plan(operations.map(\.scope))
     let account = ReplyAccount(
       ReplyBudget(
         operations: operations.count, pulls: operations.count(where: \.isPull),
         setAside: operations.reduce(0) { $0 + $1.expectedReplyBytes }))
-    var results = [Wire.Result](repeating: Wire.Result(), count: operations.count)
+    var results = [CaravanWire.Result](repeating: CaravanWire.Result(), count: operations.count)
     guard lanes.count > 1 else {
       for (index, operation) in operations.enumerated() {
         results[index] = await result(of: operation, account, permits)
       }
       return results
     }
-    await withTaskGroup(of: [(Int, Wire.Result)].self) { group in
+    await withTaskGroup(of: [(Int, CaravanWire.Result)].self) { group in
       var waiting = lanes[...]
       func startNext() {
         guard let lane = waiting.popFirst() else { return }
         group.addTask {
-          var done: [(Int, Wire.Result)] = []
+          var done: [(Int, CaravanWire.Result)] = []
           for index in lane { done.append((index, await result(of: operations[index], account, permits))) }
           return done
         }
@@ -68,8 +68,8 @@ struct DeviceSession: Sendable {
 
   /// A refusal is this operation's alone: it never fails the frame.
   private func result(
-    of operation: Wire.Operation, _ account: ReplyAccount, _ permits: Limiter
-  ) async -> Wire.Result {
+    of operation: CaravanWire.Operation, _ account: ReplyAccount, _ permits: Limiter
+  ) async -> CaravanWire.Result {
     do throws(CaravanError) {
       try cloud.features.check(operation.feature)
       try cloud.turnstile.pass(operation, of: device, prepaid)
@@ -79,18 +79,18 @@ struct DeviceSession: Sendable {
       }
       cloud.turnstile.charge(kind, of: operation, of: device)
       cloud.metrics.count(isRefused: false)
-      return Wire.Result(kind: kind)
+      return CaravanWire.Result(kind: kind)
     } catch {
       cloud.metrics.count(isRefused: true)
       cloud.host.log.debug(
         "operation refused", [.device: device, .code: error.code.rawValue, .error: error.message])
-      return Wire.Result(kind: .failure(Failure(cloud.refusals.told(error))))
+      return CaravanWire.Result(kind: .failure(Failure(cloud.refusals.told(error))))
     }
   }
 
   private func performWatched(
-    _ operation: Wire.Operation, _ account: ReplyAccount
-  ) async throws(CaravanError) -> Wire.Result.Kind {
+    _ operation: CaravanWire.Operation, _ account: ReplyAccount
+  ) async throws(CaravanError) -> CaravanWire.Result.Kind {
     do { return try await perform(operation, account) } catch {
       cloud.turnstile.note(error, of: operation)
       throw error
@@ -98,8 +98,8 @@ struct DeviceSession: Sendable {
   }
 
   private func perform(
-    _ operation: Wire.Operation, _ account: ReplyAccount
-  ) async throws(CaravanError) -> Wire.Result.Kind {
+    _ operation: CaravanWire.Operation, _ account: ReplyAccount
+  ) async throws(CaravanError) -> CaravanWire.Result.Kind {
     switch operation.kind {
     case .hello(let hello): return .hello(try await self.hello(hello))
     case .propose(let proposal): return .type(try await propose(proposal, account))
@@ -129,7 +129,7 @@ struct DeviceSession: Sendable {
   }
 }
 
-extension Wire.Operation {
+extension CaravanWire.Operation {
   fileprivate var scope: OperationScope {
     switch kind {
     case .push(let push): .zone(container: push.container, zone: push.zone)

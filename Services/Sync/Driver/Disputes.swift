@@ -1,6 +1,6 @@
-import Model
-import Runtime
-import SyncCore
+import CaravanModel
+import CaravanRuntime
+import CaravanSyncCore
 
 /// So many disputes are put to extensions at once, of all devices: what hangs must not hold up everybody's pushes.
 final class DisputeGate: Sendable {

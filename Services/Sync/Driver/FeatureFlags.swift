@@ -1,7 +1,7 @@
-package import Model
-package import Runtime
-package import SyncCore
-import Wire
+package import CaravanModel
+package import CaravanRuntime
+package import CaravanSyncCore
+import CaravanWire
 
 /// For upgrades of one process after the other, and for whoever wants less (CK-103).
 package enum FeatureFlags {
@@ -17,7 +17,7 @@ package enum FeatureFlags {
   }
 }
 
-extension Wire.Operation {
+extension CaravanWire.Operation {
   /// nil: every release does it.
   var feature: Feature? {
     switch kind {

@@ -1,7 +1,7 @@
-import Compression
-import Model
-import SyncCore
-import Wire
+import CaravanCompression
+import CaravanModel
+import CaravanSyncCore
+import CaravanWire
 
 /// Opens and closes compressed frames. One pair of zstd contexts for the process, which are large; small and
 /// incompressible frames do not come here.

@@ -1,9 +1,9 @@
-import Crypto
-import Model
-import Runtime
-import StorageClient
-import SyncCore
-import Wire
+import CaravanCrypto
+import CaravanModel
+import CaravanRuntime
+import CaravanStorageClient
+import CaravanSyncCore
+import CaravanWire
 
 /// Frames of a device over a link that does not let them pass whole (MOB-23). A row is never cut, however large: what
 /// carries it travels as chunks do, whose parts are kept where they have arrived.

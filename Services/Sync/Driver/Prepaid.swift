@@ -1,4 +1,4 @@
-import Runtime
+import CaravanRuntime
 
 /// What a frame has paid for its bytes before it was opened. Its operations draw on that first, so that nothing is paid
 /// twice, and a frame that was let in is not refused for its own bytes.

@@ -1,5 +1,5 @@
-import Runtime
-import SyncCore
+import CaravanRuntime
+import CaravanSyncCore
 
 /// A frame's reply budget, shared by its lanes.
 final class ReplyAccount: Sendable {

@@ -1,5 +1,5 @@
-import Model
-import Wire
+import CaravanModel
+import CaravanWire
 
 /// A device's subscription list as it lies in storage, where notify reads it too: the record `<device>_<enrolment>` in
 /// the zone `subscriptions` of the system container's private database of its user. Field 1: an encoded
@@ -18,7 +18,7 @@ struct SubscriptionRecord {
     self.epoch = epoch
   }
 
-  init(_ entry: Model.Entry) throws(CaravanError) {
+  init(_ entry: CaravanModel.Entry) throws(CaravanError) {
     let record = try RecordFields(body: entry.body)
     guard case .data(let bytes) = record[Self.listField], case .integer(let epoch) = record[Self.epochField] else {
       throw CaravanError(.internalError, "the subscriptions of '\(entry.name)' are not as sync writes them")
@@ -27,7 +27,7 @@ struct SubscriptionRecord {
     self.epoch = UInt64(bitPattern: epoch)
   }
 
-  static func zone(of user: UserID, in environment: Model.Environment) throws(CaravanError) -> ZoneID {
+  static func zone(of user: UserID, in environment: CaravanModel.Environment) throws(CaravanError) -> ZoneID {
     try ZoneID(DatabaseID(container: .system, environment: environment, owner: user), zoneName)
   }
 
@@ -36,11 +36,11 @@ struct SubscriptionRecord {
     epoch != other.epoch || list.generation > other.list.generation
   }
 
-  func save(for device: EnrolledDevice, over base: Base) -> Model.Mutation {
+  func save(for device: EnrolledDevice, over base: Base) -> CaravanModel.Mutation {
     let body = RecordFields([
       Self.listField: .data(list.encoded()), Self.generationField: .integer(Int64(bitPattern: list.generation)),
       Self.epochField: .integer(Int64(bitPattern: epoch)),
     ]).body
-    return Model.Mutation(name: device.token, base: base, change: .save(type: 0, body: body, chunks: []))
+    return CaravanModel.Mutation(name: device.token, base: base, change: .save(type: 0, body: body, chunks: []))
   }
 }

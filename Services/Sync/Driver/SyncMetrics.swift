@@ -1,5 +1,5 @@
-import Runtime
-import Wire
+import CaravanRuntime
+import CaravanWire
 
 extension CounterName {
   static let operations = CounterName("caravan_sync_operations_total", "Operations of device frames.")

@@ -1,12 +1,12 @@
-package import Bus
-package import Crypto
-package import Model
-package import Runtime
-import SchemaClient
-import Sealing
-import StorageClient
-package import SyncCore
-import Wire
+package import CaravanBus
+package import CaravanCrypto
+package import CaravanModel
+package import CaravanRuntime
+import CaravanSchemaClient
+import CaravanStorageClient
+package import CaravanSyncCore
+import CaravanTokens
+import CaravanWire
 
 /// The device protocol: `edge.*.*.exchange`. Stateless; any number of instances share the queue group.
 package final class SyncService: Service {

@@ -1,7 +1,7 @@
-import Model
-import Runtime
-import SyncCore
-import Wire
+import CaravanModel
+import CaravanRuntime
+import CaravanSyncCore
+import CaravanWire
 
 extension CounterName {
   static let limited = CounterName(
@@ -59,18 +59,18 @@ final class Turnstile: Sendable {
   }
 
   /// - Throws: `rateLimited`; `serverBusy`, for what can wait as a deferral.
-  func pass(_ operation: Wire.Operation, of device: EnrolledDevice, _ prepaid: Prepaid) throws(CaravanError) {
+  func pass(_ operation: CaravanWire.Operation, of device: EnrolledDevice, _ prepaid: Prepaid) throws(CaravanError) {
     if let intent = operation.intent { try admit(intent, in: device.environment, at: host.clock.now.nanoseconds) }
     try rates.pass(prepaid.cover(operation.accesses), from: operation.payer(device))
   }
 
   /// What an operation has cost beside what was known of it before.
-  func charge(_ result: Wire.Result.Kind, of operation: Wire.Operation, of device: EnrolledDevice) {
+  func charge(_ result: CaravanWire.Result.Kind, of operation: CaravanWire.Operation, of device: EnrolledDevice) {
     rates.charge(result.accesses, to: operation.payer(device))
   }
 
   private func admit(
-    _ intent: Admission.Intent, in environment: Model.Environment, at now: UInt64
+    _ intent: Admission.Intent, in environment: CaravanModel.Environment, at now: UInt64
   ) throws(CaravanError) {
     let load = meters.withLock { meters in
       let all = meters.all.load(at: now)
@@ -95,13 +95,13 @@ final class Turnstile: Sendable {
   }
 
   /// What became of an operation says how storage is.
-  func note(_ error: CaravanError, of operation: Wire.Operation) {
+  func note(_ error: CaravanError, of operation: CaravanWire.Operation) {
     guard error.code == .serverBusy, error != Refusal.replyFull, operation.intent != nil else { return }
     meters.withLock { $0.all.turnedAway(at: host.clock.now.nanoseconds) }
   }
 }
 
-extension Wire.Operation {
+extension CaravanWire.Operation {
   /// nil: it has none, and is let in.
   fileprivate var intent: Admission.Intent? {
     switch kind {
@@ -160,7 +160,7 @@ extension Wire.Operation {
   }
 }
 
-extension Wire.Result.Kind {
+extension CaravanWire.Result.Kind {
   /// What only the answer tells (CK-101): how much has changed since.
   fileprivate var accesses: UInt64 {
     switch self {

@@ -1,7 +1,7 @@
-import Crypto
-import Launch
-import Runtime
-import SyncDriver
+import CaravanCrypto
+import CaravanLaunch
+import CaravanRuntime
+import CaravanSyncDriver
 
 Command(
   "caravan-sync", "Caravan's device protocol: push, pull, subscriptions, tickets.",

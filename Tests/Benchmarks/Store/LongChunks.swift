@@ -1,8 +1,8 @@
+import CaravanModel
+import CaravanRuntime
+import CaravanStore
+import CaravanStoreSQLite
 import Foundation
-import Model
-import Runtime
-import Store
-import StoreSQLite
 
 /// Rows with an object of 1 MiB in sixteen chunks, staged and committed, then read: with chunks in a file of their own,
 /// and with all of them in the database.
@@ -11,7 +11,7 @@ struct LongChunks {
   private static let chunkBytes = 64 << 10
   private static let rows = 200
 
-  let host: Runtime.Host
+  let host: CaravanRuntime.Host
 
   func run(in directory: String) async throws {
     for clients in [1, 4] {

@@ -1,8 +1,8 @@
+import CaravanModel
+import CaravanRuntime
+import CaravanStore
+import CaravanStoreSQLite
 import Foundation
-import Model
-import Runtime
-import Store
-import StoreSQLite
 
 // Rows a second of a store alone, without bus and protocol: saves of 250 bytes, singly and in batches of 100, by 64
 // clients of 16 users.

@@ -1,4 +1,4 @@
-import FuzzTargets
+import CaravanFuzzTargets
 import Glibc
 
 // What decoders cost at worst, against the oracle of `CostOracle`: seeds, hostile bytes, and the files named as

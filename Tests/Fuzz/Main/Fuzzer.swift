@@ -1,4 +1,4 @@
-import FuzzTargets
+import CaravanFuzzTargets
 import Glibc
 
 // libFuzzer has `main` and calls these (https://llvm.org/docs/LibFuzzer.html). Which decoder it works on, the

@@ -1,4 +1,4 @@
-import CHeapMeter
+import CCaravanHeapMeter
 import Glibc
 
 /// What a decoder took for some bytes.

@@ -1,7 +1,7 @@
-import Model
-import Store
-import SyncCore
-import Wire
+import CaravanModel
+import CaravanStore
+import CaravanSyncCore
+import CaravanWire
 
 extension FuzzTarget {
   /// Records' bodies, which two decoders read that share no line: what the scanner lets in, every reader must be able
@@ -68,8 +68,8 @@ extension FuzzTarget {
     try scanner.scan(bytes.span, against: nil)
   }
 
-  private static func references(of record: RecordFields) -> [Model.Reference] {
-    record.ascending.flatMap { _, value -> [Model.Reference] in
+  private static func references(of record: RecordFields) -> [CaravanModel.Reference] {
+    record.ascending.flatMap { _, value -> [CaravanModel.Reference] in
       switch value {
       case .reference(let reference): [reference]
       case .list(let items):

@@ -1,7 +1,7 @@
-import Compression
-import Model
-import SyncCore
-import Wire
+import CaravanCompression
+import CaravanModel
+import CaravanSyncCore
+import CaravanWire
 
 extension FuzzTarget {
   /// What goes up and down between device and cloud, as a whole.
@@ -65,18 +65,18 @@ extension FuzzTarget {
   }
 
   private static var replySeeds: [[UInt8]] {
-    let outcomes: [Model.Outcome] = [
+    let outcomes: [CaravanModel.Outcome] = [
       .accepted(version: 4), .conflict(server: Samples.entry), .aborted, .merged(version: 5, server: Samples.entry),
       .read(nil), .refused(CaravanError(.referenceViolation, "no")),
     ]
-    let page = EntryPage(entries: [Wire.Entry(Samples.entry)]).encoded()
-    let results: [Wire.Result.Kind] = [
+    let page = EntryPage(entries: [CaravanWire.Entry(Samples.entry)]).encoded()
+    let results: [CaravanWire.Result.Kind] = [
       .commit(CommitReply(.applied(outcomes: outcomes, zoneSeq: 9, incarnation: 1))),
       .commit(CommitReply(.missing(Samples.hash.map { [$0] } ?? []))),
       .failure(Failure(CaravanError(.serverBusy, "later", retryAfterMilliseconds: 5))),
-      .type(Wire.RecordType(Samples.type)), .pull(PullResult(page: page, token: [1], more: true)),
-      .records(RecordsResult(entries: [Wire.Entry(Samples.entry)], answered: 1)),
+      .type(CaravanWire.RecordType(Samples.type)), .pull(PullResult(page: page, token: [1], more: true)),
+      .records(RecordsResult(entries: [CaravanWire.Entry(Samples.entry)], answered: 1)),
     ]
-    return [ExchangeReply(results: results.map { Wire.Result(kind: $0) }).encoded()]
+    return [ExchangeReply(results: results.map { CaravanWire.Result(kind: $0) }).encoded()]
   }
 }

@@ -1,12 +1,14 @@
-import AgentCore
-import Client
-import Crypto
-import Encoding
-import HTTP
-import Model
-import Sealing
-import StorageCore
-import Wire
+import CaravanAgentCore
+import CaravanClient
+import CaravanCrypto
+import CaravanEncoding
+import CaravanHTTPServer
+import CaravanModel
+import CaravanStorageCore
+import CaravanTokens
+import CaravanWire
+
+import struct CaravanClient.Frame
 
 extension FuzzTarget {
   /// Messages by themselves, whoever sends them: also answers, to a client of a hostile cloud or service.
@@ -31,10 +33,10 @@ extension FuzzTarget {
       _ = try ChunkHash.list(reply.stored)
     },
     FuzzTarget("app-request", seeds: [AppRequest(id: 1, kind: .hello(AppHello(app: "album"))).encoded()]) { bytes in
-      _ = try Client.Frame(bytes).request()
+      _ = try Frame(bytes).request()
     },
     FuzzTarget("app-reply", seeds: [AppReply(id: 1, kind: .welcome(AppWelcome(token: "ab"))).encoded()]) { bytes in
-      _ = try Client.Frame(bytes).reply()
+      _ = try Frame(bytes).reply()
     },
   ]
 

@@ -1,8 +1,8 @@
-import Model
-import StorageCore
-import Store
-import SyncCore
-import Wire
+import CaravanModel
+import CaravanStorageCore
+import CaravanStore
+import CaravanSyncCore
+import CaravanWire
 
 extension FuzzTarget {
   /// What is asked of sync and storage.
@@ -35,9 +35,9 @@ extension FuzzTarget {
         try hold(seq == 7 + UInt64(writes.count), "\(writes.count) writes lead to \(seq)")
       }
     },
-    FuzzTarget("mutation", seeds: Samples.mutations.map { Wire.Mutation($0).encoded() }) { bytes in
-      let mutation = try Wire.Mutation.decode(bytes).model()
-      let again = try sure { try Wire.Mutation(decoding: Wire.Mutation(mutation).encoded()).model() }
+    FuzzTarget("mutation", seeds: Samples.mutations.map { CaravanWire.Mutation($0).encoded() }) { bytes in
+      let mutation = try CaravanWire.Mutation.decode(bytes).model()
+      let again = try sure { try CaravanWire.Mutation(decoding: CaravanWire.Mutation(mutation).encoded()).model() }
       try hold(again == mutation, "a mutation is read again as another: \(mutation), \(again)")
     },
     FuzzTarget("hint", seeds: hintSeeds) { bytes in
@@ -46,10 +46,12 @@ extension FuzzTarget {
       for page in hint.pages { _ = try EntryPage.decode(page) }
       for log in hint.log { _ = try log.zone?.model() }
     },
-    FuzzTarget("page", seeds: [EntryPage(entries: [Wire.Entry(Samples.entry)]).encoded()]) { bytes in
+    FuzzTarget("page", seeds: [EntryPage(entries: [CaravanWire.Entry(Samples.entry)]).encoded()]) { bytes in
       let page = try EntryPage.decode(bytes)
       let entries = page.entries.map { $0.model() }
-      let again = try sure { try EntryPage(decoding: EntryPage(entries: entries.map { Wire.Entry($0) }).encoded()) }
+      let again = try sure {
+        try EntryPage(decoding: EntryPage(entries: entries.map { CaravanWire.Entry($0) }).encoded())
+      }
       try hold(again.entries.map { $0.model() } == entries, "a page is read again as another")
     },
   ]
@@ -65,7 +67,7 @@ extension FuzzTarget {
 
   private static func check(_ proposal: ProposeTable) throws {
     let type = try required(proposal.type, "type").model()
-    try hold(try sure { try Wire.RecordType(type).model() } == type, "a type is read again as another")
+    try hold(try sure { try CaravanWire.RecordType(type).model() } == type, "a type is read again as another")
   }
 
   private static var commitSeeds: [[UInt8]] {
@@ -77,7 +79,7 @@ extension FuzzTarget {
   }
 
   private static var hintSeeds: [[UInt8]] {
-    let page = EntryPage(entries: [Wire.Entry(Samples.entry)]).encoded()
+    let page = EntryPage(entries: [CaravanWire.Entry(Samples.entry)]).encoded()
     let log = LogEntry(
       position: 8, zone: ZoneRef(database: DatabaseRef(Samples.database), zone: "t"), low: 2, high: 4, writer: "phone")
     return [ChangeHint(previous: 7, log: [log], pages: [page]).encoded()]

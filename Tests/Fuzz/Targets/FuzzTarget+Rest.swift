@@ -1,13 +1,13 @@
-import AgentCore
-import Bus
-import Crypto
-import Model
-import NotifyCore
-import QueryCore
-import Runtime
-import Sealing
-import Store
-import Wire
+import CaravanAgentCore
+import CaravanBus
+import CaravanCrypto
+import CaravanModel
+import CaravanNotifyCore
+import CaravanQueryCore
+import CaravanRuntime
+import CaravanStore
+import CaravanTokens
+import CaravanWire
 
 extension FuzzTarget {
   static let queries: [FuzzTarget] = [
@@ -60,7 +60,7 @@ extension FuzzTarget {
   // MARK: Seals
 
   static let seals: [FuzzTarget] = [
-    FuzzTarget("token", seeds: [tokens.seal(Model.ChangePosition(incarnation: 4, seq: 9), of: zone)]) { bytes in
+    FuzzTarget("token", seeds: [tokens.seal(CaravanModel.ChangePosition(incarnation: 4, seq: 9), of: zone)]) { bytes in
       let position = try tokens.open(bytes, of: zone)
       try hold(tokens.seal(position, of: zone) == bytes, "a token that was not sealed is opened: \(position)")
     },
@@ -128,7 +128,7 @@ extension FuzzTarget {
   static let notifications: [FuzzTarget] = [
     FuzzTarget("notification", seeds: [Notification(number: 5, generation: 3, bitmap: [5, 1]).encoded()]) { bytes in
       let notification = try Notification.decode(bytes)
-      let list = AgentCore.SubscriptionList(
+      let list = CaravanAgentCore.SubscriptionList(
         generation: 3,
         items: (0..<20).map {
           .init(table: TableID(app: ContainerID(unchecked: "app"), name: "t\($0)"), periodMilliseconds: 0)
@@ -152,7 +152,7 @@ extension FuzzTarget {
 
   private static let attach = AttachRequest(
     device: "ann/phone/1", generation: 4, seen: [3, 4],
-    list: Wire.SubscriptionList(
+    list: CaravanWire.SubscriptionList(
       generation: 4, subscriptions: [Subscription(zone: ZoneRef(zone), periodMilliseconds: 1_000)]))
 
   // MARK: What stores keep

@@ -1,13 +1,13 @@
-import Backup
-import Crypto
-import DiffSync
+import CaravanBackup
+import CaravanCrypto
+import CaravanDiffSync
+import CaravanModel
+import CaravanRuntime
+import CaravanStore
+import CaravanSyncCore
+import CaravanTokens
+import CaravanWire
 import Glibc
-import Model
-import Runtime
-import Sealing
-import Store
-import SyncCore
-import Wire
 
 extension FuzzTarget {
   /// What comes from programs that are no agents, and from files that people bring.
@@ -21,12 +21,12 @@ extension FuzzTarget {
       _ = try PushCheck.save("r", body: body, against: Samples.type)
       _ = try sure { try RecordFields(body: body) }
     },
-    FuzzTarget("diffs", seeds: [SyncContinue(container: "app", diffs: diffs.map { Wire.Diff($0) }).encoded()]) {
+    FuzzTarget("diffs", seeds: [SyncContinue(container: "app", diffs: diffs.map { CaravanWire.Diff($0) }).encoded()]) {
       bytes in
       let diffs = try SyncContinue.decode(bytes).diffs.map { diff throws in try diff.model() }
-      let wire = diffs.map { Wire.Diff($0) }
+      let wire = diffs.map { CaravanWire.Diff($0) }
       let again = try sure {
-        try SyncContinue(decoding: SyncContinue(diffs: wire).encoded()).diffs.map { Wire.Diff(try $0.model()) }
+        try SyncContinue(decoding: SyncContinue(diffs: wire).encoded()).diffs.map { CaravanWire.Diff(try $0.model()) }
       }
       try hold(
         again.map { $0.encoded() } == wire.map { $0.encoded() }, "diffs are read again as others: \(diffs), \(again)")
@@ -37,10 +37,12 @@ extension FuzzTarget {
       guard let opened = turns.open(bytes, in: home, of: "phone") else { throw CaravanError(.invalidSyncToken, "no") }
       try hold(turns.seal(opened, in: home, of: "phone") == bytes, "a turn that was not sealed is opened: \(opened)")
     },
-    FuzzTarget("part", seeds: [StagedMutations(mutations: Samples.mutations.map { Wire.Mutation($0) }).encoded()]) {
+    FuzzTarget(
+      "part", seeds: [StagedMutations(mutations: Samples.mutations.map { CaravanWire.Mutation($0) }).encoded()]
+    ) {
       bytes in
       let mutations = try StagedMutations.decode(bytes).mutations.map { mutation throws in try mutation.model() }
-      let staged = StagedMutations(mutations: mutations.map { Wire.Mutation($0) }).encoded()
+      let staged = StagedMutations(mutations: mutations.map { CaravanWire.Mutation($0) }).encoded()
       let again = try sure { try StagedMutations(decoding: staged).mutations.map { try $0.model() } }
       try hold(again == mutations, "a part is read again as another")
     },
@@ -57,14 +59,14 @@ extension FuzzTarget {
     Decision(kind: .keep(Empty())), Decision(),
   ]
 
-  private static let noted: Model.RecordType = {
+  private static let noted: CaravanModel.RecordType = {
     var type = Samples.type
     type.settings = TypeSettings(conflicts: .fieldMerge)
     return type
   }()
 
   private static let diffs = ["u", "v"].map {
-    DiffSync.Diff(
+    CaravanDiffSync.Diff(
       timestamp: stamp, objtype: "t", uuid: $0,
       .create(["name": Stamped(.text("snoopy"), at: stamp), "n": Stamped(.null, at: stamp)]))
   }
@@ -122,7 +124,7 @@ private struct SampleSource: ArchiveSource {
     let op = OpID(writer: "phone", epoch: 3, number: 8)
     let outcome = OpOutcome.decided(verdicts: [.accepted(version: 9)], zoneSeq: 9, incarnation: 4)
     try take(.op(OpContent(op: op, floor: 2, outcome: outcome)))
-    try take(.quota(account: "user/ann", Model.Quota(records: 5, bytes: 500)))
+    try take(.quota(account: "user/ann", CaravanModel.Quota(records: 5, bytes: 500)))
     try take(.head(Partition(of: Samples.database), 12))
   }
 }

@@ -1,5 +1,5 @@
-import Model
-import Wire
+import CaravanModel
+import CaravanWire
 
 /// A decoder that reads bytes of strangers, and what must hold of whatever it makes of them: it refuses, or what it
 /// understood can be written and read again. libFuzzer looks for bytes of which that is not true (`Tests/Fuzz/run`);

@@ -1,5 +1,5 @@
-import Compression
-import Wire
+import CaravanCompression
+import CaravanWire
 
 /// Bytes that are cheap to send and dear to read, for whatever decoder: each is a pattern, again and again.
 public enum Hostile {

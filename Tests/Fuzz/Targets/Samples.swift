@@ -1,6 +1,6 @@
-import Compression
-import Model
-import Wire
+import CaravanCompression
+import CaravanModel
+import CaravanWire
 
 /// Well-formed values that the seeds are made of.
 enum Samples {
@@ -31,12 +31,12 @@ enum Samples {
   static let database = DatabaseID(
     container: ContainerID(unchecked: "app"), environment: .development, owner: UserID(unchecked: "ann"))
 
-  static let mutations: [Model.Mutation] = [
-    Model.Mutation(
+  static let mutations: [CaravanModel.Mutation] = [
+    CaravanModel.Mutation(
       name: "a", base: .absent, change: .save(type: 1, body: body, chunks: RecordFields(fields).chunks)),
-    Model.Mutation(name: "b", base: .version(7), change: .delete),
-    Model.Mutation(name: "c", base: .any, change: .read),
-    Model.Mutation(
+    CaravanModel.Mutation(name: "b", base: .version(7), change: .delete),
+    CaravanModel.Mutation(name: "c", base: .any, change: .read),
+    CaravanModel.Mutation(
       name: "d", base: .version(9), change: .save(type: 1, body: body, chunks: []),
       terms: WriteTerms(
         scope: .changed, guards: body, references: [Reference(to: "other", .owning)], expiry: .after(5_000),
@@ -45,17 +45,17 @@ enum Samples {
       )),
   ]
 
-  static let entry = Model.Entry(
+  static let entry = CaravanModel.Entry(
     name: "a", version: 9, created: 3, type: 1, body: body, writer: "phone", expires: 5, fields: [8, 1])
 
   static let exchange = Exchange(
     epoch: 3,
     operations: [
       .hello(Hello(software: "test", generation: 2, tokens: [[1, 2, 3]])),
-      .propose(ProposeTable(container: "app", type: Wire.RecordType(type))),
+      .propose(ProposeTable(container: "app", type: CaravanWire.RecordType(type))),
       .push(
         Push(
-          container: "app", zone: "t", op: 4, opFloor: 2, mutations: mutations.map { Wire.Mutation($0) },
+          container: "app", zone: "t", op: 4, opFloor: 2, mutations: mutations.map { CaravanWire.Mutation($0) },
           chunks: [Chunk(hash: [UInt8](repeating: 7, count: 32), data: [1, 2, 3])], atomic: true)),
       .settle(Settle(container: "app", zone: "t", op: 5)), .pull(Pull(container: "app", zone: "t", token: [1, 2])),
       .subscribe(
@@ -65,7 +65,7 @@ enum Samples {
       .drop(DropTable(container: "app", zone: "t")),
       .read(ReadRecords(container: "app", zone: "t", names: ["a", "b"], fields: [1, 2])),
       .zones(ListZones(container: "app")),
-    ].map { Wire.Operation(kind: $0) })
+    ].map { CaravanWire.Operation(kind: $0) })
 
   static func compressed(_ bytes: [UInt8]) -> [UInt8] {
     guard var compressor = try? Compressor(), let packed = try? compressor.compress(bytes) else { return [] }

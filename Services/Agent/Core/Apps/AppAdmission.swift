@@ -1,4 +1,4 @@
-public import Model
+public import CaravanModel
 
 /// Who may be an app that nobody is yet (MOB-16, MOB-18): a name is not for whoever comes first.
 public struct AppAdmission: Sendable, Hashable {

@@ -1,4 +1,4 @@
-public import Model
+public import CaravanModel
 
 /// What a package says of its app in `/usr/share/caravan/apps/NAME.conf`: lines of `name = …` and `uid = …`, of which
 /// the second has a number or the name of a user. What follows `#` is a comment.

@@ -1,4 +1,4 @@
-public import Model
+public import CaravanModel
 
 /// Who sits at the agent's socket, and how much of it is in whose hands: an app that floods it gets no more than its
 /// share, and harms no other.

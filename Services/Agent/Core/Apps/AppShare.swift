@@ -1,4 +1,4 @@
-internal import Model
+internal import CaravanModel
 
 /// Of something that the agent has only so much of: what one app may have in its hands, what the apps of one user may
 /// together, who can call themselves whatever they like, and what all of them may.

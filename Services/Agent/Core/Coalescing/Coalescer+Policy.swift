@@ -1,4 +1,4 @@
-public import Model
+public import CaravanModel
 
 // What follows from what waits. Nothing here changes anything.
 extension Coalescer {

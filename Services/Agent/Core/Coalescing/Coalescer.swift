@@ -1,4 +1,4 @@
-public import Model
+public import CaravanModel
 
 /// Decides when the device speaks, and about what (MOB-30): changes get a deadline, at their table's period or by the
 /// intent they were written with, and wait until something makes a transfer due; that transfer takes along everything

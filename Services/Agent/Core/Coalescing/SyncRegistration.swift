@@ -1,4 +1,4 @@
-public import Model
+public import CaravanModel
 
 /// One app's table, as the device knows it.
 public struct TableID: Sendable, Hashable, Comparable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-internal import Model
+internal import CaravanModel
 
 /// What /sys/class/net/NAME says of a device.
 public struct InterfaceFacts: Sendable, Hashable {

@@ -1,4 +1,4 @@
-public import Model
+public import CaravanModel
 
 /// What the machine is connected by.
 public struct Link: Sendable, Hashable {

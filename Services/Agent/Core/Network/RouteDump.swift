@@ -1,4 +1,4 @@
-public import Model
+public import CaravanModel
 
 /// The kernel's devices and default routes, as it lists them (rtnetlink(7)), and what class of link they make.
 public struct RouteDump: Sendable, Hashable {

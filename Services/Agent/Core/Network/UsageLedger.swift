@@ -1,4 +1,4 @@
-public import Model
+public import CaravanModel
 
 /// What each link has carried today, for whom, and how much of its budget is left (MOB-47, UNI-21).
 ///

@@ -1,4 +1,4 @@
-public import Model
+public import CaravanModel
 
 /// A chunk that has to be moved, and what it may be a patch of.
 public struct ChunkNeed: Sendable, Hashable {

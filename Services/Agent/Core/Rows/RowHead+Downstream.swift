@@ -1,4 +1,4 @@
-public import Model
+public import CaravanModel
 
 /// An entry of a change page as far as decisions about its row need to know it.
 public struct Arrival: Sendable, Hashable {

@@ -1,4 +1,4 @@
-public import Model
+public import CaravanModel
 
 // UNI-18: what was known of the cloud is void, until a resync has named all that it has.
 extension RowHead {

@@ -1,4 +1,4 @@
-public import Model
+public import CaravanModel
 
 /// What an app decides about a row in conflict (SIM-27).
 public enum Resolution: Sendable, Hashable, CaseIterable {

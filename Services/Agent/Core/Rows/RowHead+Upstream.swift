@@ -1,4 +1,4 @@
-public import Model
+public import CaravanModel
 
 extension RowHead {
   /// The row becomes part of a push plan (SIM-61): what was dirty, to be armed again should the push fail.

@@ -1,4 +1,4 @@
-public import Model
+public import CaravanModel
 
 /// What decisions about a row are made from: its flags, the version its content is based on, and whether apps see it.
 public struct RowHead: Sendable, Hashable {

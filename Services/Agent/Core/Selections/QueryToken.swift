@@ -1,4 +1,4 @@
-import Model
+import CaravanModel
 
 /// A word of an expression, as SQLite tells them apart (https://sqlite.org/src/file/src/tokenize.c).
 enum QueryToken: Hashable {

@@ -1,4 +1,4 @@
-public import Model
+public import CaravanModel
 
 // A query table's query, as far as the cloud can tell of a row that it does not hold (UNI-15).
 extension RowFilter {

@@ -1,4 +1,4 @@
-public import Model
+public import CaravanModel
 
 /// The WHERE text of an app, checked before SQLite sees it: `name = ? AND (date > ? OR photo IS NULL)`.
 ///

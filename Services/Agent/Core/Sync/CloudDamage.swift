@@ -1,4 +1,4 @@
-public import Model
+public import CaravanModel
 
 /// A row whose copy at the cloud is damaged there: no page shows what it is.
 public struct CloudDamage: Sendable, Hashable {

@@ -1,4 +1,4 @@
-public import Model
+public import CaravanModel
 
 /// Bounds of the device's sync engine.
 public enum EngineLimits {

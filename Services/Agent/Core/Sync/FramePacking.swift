@@ -1,4 +1,4 @@
-import Model
+import CaravanModel
 
 /// Which operations travel together: as many as the limits allow, in their order.
 public enum FramePacking {

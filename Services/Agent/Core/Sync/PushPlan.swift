@@ -1,4 +1,4 @@
-public import Model
+public import CaravanModel
 
 /// One push as the store has written it down before anything is sent (UNI-08): sent again byte for byte after a lost
 /// reply, settled after a crash.

@@ -1,4 +1,4 @@
-public import Model
+public import CaravanModel
 
 /// What the end of a session came to, for apps that listen (REC-28). Progress, not state: nobody keeps it.
 public struct SessionReport: Sendable, Hashable {

@@ -1,4 +1,4 @@
-public import Model
+public import CaravanModel
 
 /// Permissions to move chunks, kept while they last: one a database and direction.
 public struct Tickets<Ticket: Sendable>: Sendable {

@@ -1,4 +1,4 @@
-public import Model
+public import CaravanModel
 
 /// What a table that is there makes of the columns that an app says it has.
 public enum SchemaExtension {

@@ -1,4 +1,4 @@
-public import Model
+public import CaravanModel
 
 /// Why a table's sync rests until somebody decides (REC-27): it lasts across restarts. 3 was a table's share of a fault
 /// that is the device's now (`Admission`): a store that holds it has a table without a fault.

@@ -1,4 +1,4 @@
-public import Model
+public import CaravanModel
 
 /// How an open write changes an object that is there (UNI-17).
 public enum StoreMode: UInt8, Sendable, Hashable, CaseIterable {

@@ -1,5 +1,5 @@
-internal import Model
-internal import Runtime
+internal import CaravanModel
+internal import CaravanRuntime
 
 extension CounterName {
   static let misconduct = CounterName(

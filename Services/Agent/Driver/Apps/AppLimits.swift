@@ -1,6 +1,6 @@
-public import AgentCore
-internal import Client
-internal import Model
+public import CaravanAgentCore
+internal import CaravanClient
+internal import CaravanModel
 
 /// What the agent's socket takes at most.
 public enum AppLimits {

@@ -1,8 +1,8 @@
-internal import AgentCore
-internal import Client
-internal import Encoding
-internal import Model
-internal import Wire
+internal import CaravanAgentCore
+internal import CaravanClient
+internal import CaravanEncoding
+internal import CaravanModel
+internal import CaravanWire
 
 /// One connection from its hello to its end.
 ///

@@ -1,7 +1,7 @@
-internal import AgentCore
-internal import Model
-internal import Runtime
-internal import Wire
+internal import CaravanAgentCore
+internal import CaravanModel
+internal import CaravanRuntime
+internal import CaravanWire
 
 /// Who may be which app: what the store has bound, what packages registered, what the device's owner allowed, and whom
 /// that leaves to wait (MOB-16).

@@ -1,9 +1,9 @@
-internal import AgentCore
-internal import Client
+internal import CaravanAgentCore
+internal import CaravanClient
+public import CaravanModel
+public import CaravanRuntime
+internal import CaravanWire
 internal import Glibc
-public import Model
-public import Runtime
-internal import Wire
 
 /// The agent's unix socket: apps connect, prove who they are, and are answered (SIM-40, MOB-16).
 ///
@@ -172,13 +172,13 @@ final class AppPeers: Sendable {
   func tell(_ report: SessionReport) {
     let sockets = state.withLock { state -> [FrameSocket] in
       let owners = state.connections.filter { $0.value.listened.contains(report.table) }.keys
-      for owner in owners { state.connections[owner]?.events.add(Wire.SyncEvent(report)) }
+      for owner in owners { state.connections[owner]?.events.add(CaravanWire.SyncEvent(report)) }
       return owners.compactMap { state.connections[$0]?.socket }
     }
     for socket in sockets { socket.wake() }
   }
 
-  func takeEvent(_ owner: UInt64) -> Wire.SyncEvent? { state.withLock { $0.connections[owner]?.events.next() } }
+  func takeEvent(_ owner: UInt64) -> CaravanWire.SyncEvent? { state.withLock { $0.connections[owner]?.events.next() } }
 
   func remove(_ owner: UInt64) {
     state.withLock { state in

@@ -1,6 +1,6 @@
-internal import AgentCore
-internal import Model
-internal import Wire
+internal import CaravanAgentCore
+internal import CaravanModel
+internal import CaravanWire
 
 // Between the messages of `app.proto` and the store's values.
 
@@ -17,7 +17,7 @@ extension Cell {
     self.init(column: cell.column, value: value)
   }
 
-  var model: Model.Value {
+  var model: CaravanModel.Value {
     switch value {
     case nil: .null
     case .text(let text): .text(text)
@@ -28,20 +28,20 @@ extension Cell {
   }
 }
 
-extension Wire.Selection {
+extension CaravanWire.Selection {
   /// Nil: every row.
   var store: Selection? { text.isEmpty && arguments.isEmpty ? nil : Selection(text, arguments.map(\.model)) }
 }
 
-extension Wire.WriteIntent {
-  var store: AgentCore.WriteIntent {
-    let loss: AgentCore.WriteIntent.Loss =
+extension CaravanWire.WriteIntent {
+  var store: CaravanAgentCore.WriteIntent {
+    let loss: CaravanAgentCore.WriteIntent.Loss =
       switch self.loss {
       case .asRegistered: .asRegistered
       case .tolerated: .tolerated
       case .none: .none
       }
-    return AgentCore.WriteIntent(
+    return CaravanAgentCore.WriteIntent(
       withinMilliseconds: hasDeadline ? withinMilliseconds : nil, loss: loss,
       timeToLiveMilliseconds: timeToLiveMilliseconds == 0 ? nil : timeToLiveMilliseconds)
   }
@@ -57,13 +57,13 @@ extension WriteClass {
   }
 }
 
-extension Wire.LossTolerance {
-  var store: AgentCore.LossTolerance {
-    AgentCore.LossTolerance(
+extension CaravanWire.LossTolerance {
+  var store: CaravanAgentCore.LossTolerance {
+    CaravanAgentCore.LossTolerance(
       maximumPermille: maximumPermille, timeToLiveMilliseconds: timeToLiveMilliseconds, isOnRequest: onRequest)
   }
 
-  init(_ tolerance: AgentCore.LossTolerance) {
+  init(_ tolerance: CaravanAgentCore.LossTolerance) {
     self.init(
       maximumPermille: tolerance.maximumPermille, timeToLiveMilliseconds: tolerance.timeToLiveMilliseconds,
       onRequest: tolerance.isOnRequest)
@@ -73,7 +73,7 @@ extension Wire.LossTolerance {
 extension LossStatus {
   init(_ ledger: LossLedger) {
     self.init(
-      tolerance: Wire.LossTolerance(ledger.tolerance), accepted: ledger.accepted, settled: ledger.settled,
+      tolerance: CaravanWire.LossTolerance(ledger.tolerance), accepted: ledger.accepted, settled: ledger.settled,
       expired: ledger.expired, lostInQueue: ledger.lostInQueue, lostToBusyServer: ledger.lostToServer)
   }
 }
@@ -88,7 +88,7 @@ extension ReadRequest {
   }
 }
 
-extension Wire.Row {
+extension CaravanWire.Row {
   init(_ view: RowView) {
     let state: RowState =
       switch view.state {
@@ -118,7 +118,7 @@ extension ConflictRow {
   }
 }
 
-extension Wire.RowCopy {
+extension CaravanWire.RowCopy {
   var store: RowCopy {
     switch self {
     case .mine: .mine
@@ -147,7 +147,7 @@ extension AgentStatus {
       tables: tables,
       counters: device.counters.map { CounterValue(name: $0.name, value: $0.value) },
       metered: device.link?.isMetered ?? false, linkIsAutomatic: device.isLinkAutomatic,
-      policy: Wire.NetworkPolicy(device.policy, spent: device.spent),
+      policy: CaravanWire.NetworkPolicy(device.policy, spent: device.spent),
       usage: device.usage.map { LinkUsage($0) },
       mode: device.refusal == nil ? tables.map(\.mode).max { $0.rawValue < $1.rawValue } ?? .idle : .notRecoverable,
       diskIsFull: isDiskFull || !device.refusedByDisk.isEmpty,
@@ -175,17 +175,17 @@ extension LinkUsage {
   }
 }
 
-extension Wire.NetworkPolicy {
-  init(_ policy: AgentCore.NetworkPolicy, spent: [Model.LinkClass: UInt64]) {
+extension CaravanWire.NetworkPolicy {
+  init(_ policy: CaravanAgentCore.NetworkPolicy, spent: [CaravanModel.LinkClass: UInt64]) {
     let budgets = policy.dailyBytes.sorted { $0.key < $1.key }.map { link, bytes in
       LinkBudget(link: LinkClass(link), dailyBytes: bytes, usedToday: spent[link] ?? 0)
     }
     self.init(maximumLink: LinkClass(policy.maximumLink), budgets: budgets)
   }
 
-  var model: AgentCore.NetworkPolicy {
+  var model: CaravanAgentCore.NetworkPolicy {
     get throws(CaravanError) {
-      var budgets: [Model.LinkClass: UInt64] = [:]
+      var budgets: [CaravanModel.LinkClass: UInt64] = [:]
       for budget in self.budgets {
         guard let link = budget.link.model else {
           throw CaravanError(.invalidData, "a budget needs a link: wired, wifi, cellular or roaming")
@@ -195,14 +195,14 @@ extension Wire.NetworkPolicy {
         }
         budgets[link] = budget.dailyBytes
       }
-      return AgentCore.NetworkPolicy(maximumLink: maximumLink.model, dailyBytes: budgets)
+      return CaravanAgentCore.NetworkPolicy(maximumLink: maximumLink.model, dailyBytes: budgets)
     }
   }
 }
 
 extension TableStatus {
   init(_ view: TableStatusView, _ device: SyncStatus) {
-    let mode = AgentCore.SyncMode(
+    let mode = CaravanAgentCore.SyncMode(
       fault: view.fault, isResetting: view.isResyncing, isConnected: device.isConnected,
       isAtWork: device.atWork.contains(view.table))
     self.init(
@@ -211,16 +211,18 @@ extension TableStatus {
       bytesUp: device.totals[view.table]?.up ?? 0, bytesDown: device.totals[view.table]?.down ?? 0,
       refused: view.refused.isEmpty ? device.refusedByDisk[view.table] ?? "" : view.refused,
       schema: view.schema.description, loss: view.loss.map { LossStatus($0) },
-      properties: Wire.TableProperties(view.properties),
-      mode: view.properties.isLocalOnly ? .idle : Wire.SyncMode(mode), remedy: view.fault?.remedy ?? "",
+      properties: CaravanWire.TableProperties(view.properties),
+      mode: view.properties.isLocalOnly ? .idle : CaravanWire.SyncMode(mode), remedy: view.fault?.remedy ?? "",
       tornRows: view.tornRows, waiting: UInt64(view.waiting), picksHere: view.picksHere, zoneIsGone: view.zoneIsGone,
       aside: UInt64(view.aside), cloudDamagedRows: view.cloudDamagedRows,
-      settingChanges: view.settingChanges.map { Wire.SettingChange(setting: $0.setting, was: $0.was, now: $0.now) })
+      settingChanges: view.settingChanges.map {
+        CaravanWire.SettingChange(setting: $0.setting, was: $0.was, now: $0.now)
+      })
   }
 }
 
-extension Wire.SyncMode {
-  init(_ mode: AgentCore.SyncMode) {
+extension CaravanWire.SyncMode {
+  init(_ mode: CaravanAgentCore.SyncMode) {
     self =
       switch mode {
       case .idle: .idle
@@ -234,8 +236,8 @@ extension Wire.SyncMode {
   }
 }
 
-extension Wire.ResetChoice {
-  var model: AgentCore.ResetChoice? {
+extension CaravanWire.ResetChoice {
+  var model: CaravanAgentCore.ResetChoice? {
     switch self {
     case .unspecified: nil
     case .keepLocal: .keepLocal

@@ -1,7 +1,7 @@
-internal import AgentCore
-public import Model
-internal import Runtime
-public import Wire
+internal import CaravanAgentCore
+public import CaravanModel
+internal import CaravanRuntime
+public import CaravanWire
 
 /// One app at work: answers its requests and keeps what is open for it. Used through a socket by `AppServer`, and
 /// directly by simulations and tests.
@@ -183,7 +183,7 @@ public actor AppSession {
     let cells = request.cells.map { CellValue($0.column, $0.model) }
     // An empty selection is an update of every row, none at all an insert.
     let selection = request.selection.map { $0.store ?? Selection("1") }
-    let intent = request.intent?.store ?? AgentCore.WriteIntent()
+    let intent = request.intent?.store ?? CaravanAgentCore.WriteIntent()
     let contents = request.contents.map { ObjectValue($0.object, $0.data) }
     guard contents.isEmpty || request.objects.isEmpty else {
       throw CaravanError(.invalidData, "a write gives whole objects, or opens some: not both at once")

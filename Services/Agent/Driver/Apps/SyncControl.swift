@@ -1,5 +1,5 @@
-public import AgentCore
-public import Model
+public import CaravanAgentCore
+public import CaravanModel
 
 /// What apps may ask of the sync engine. The store holds registrations; these calls only say that they changed.
 public protocol SyncControl: Sendable {

@@ -1,5 +1,5 @@
-internal import Model
-internal import Runtime
+internal import CaravanModel
+internal import CaravanRuntime
 
 /// Where apps keep their tokens, beside the agent's socket: each app's user has files of its own there, and nobody can
 /// remove or rename another's, as in /tmp.

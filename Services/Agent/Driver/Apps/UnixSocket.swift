@@ -1,8 +1,8 @@
-internal import AgentCore
-internal import Client
+internal import CaravanAgentCore
+internal import CaravanClient
+internal import CaravanModel
+internal import CaravanRuntime
 internal import Glibc
-internal import Model
-internal import Runtime
 
 /// The listening end of the agent's socket. Its calls block.
 final class UnixSocket: Sendable {

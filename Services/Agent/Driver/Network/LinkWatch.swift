@@ -1,6 +1,6 @@
-public import AgentCore
-public import Model
-public import Runtime
+public import CaravanAgentCore
+public import CaravanModel
+public import CaravanRuntime
 
 /// Tells the engine what the machine is connected by, as soon as that changes (MOB-24, MOB-44, UNI-21): routes to the
 /// brokers and their devices are the kernel's word. NetworkManager and settings only make them dearer. Sleeps while

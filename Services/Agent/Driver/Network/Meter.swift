@@ -1,6 +1,6 @@
-internal import AgentCore
-internal import Model
-internal import Runtime
+internal import CaravanAgentCore
+internal import CaravanModel
+internal import CaravanRuntime
 
 /// Stands before the wire: no message passes that the link's budget has no room for, and every byte is counted for
 /// somebody (MOB-47).

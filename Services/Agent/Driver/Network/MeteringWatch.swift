@@ -1,7 +1,7 @@
-internal import AgentCore
+internal import CaravanAgentCore
+internal import CaravanModel
+internal import CaravanRuntime
 internal import Glibc
-internal import Model
-internal import Runtime
 
 /// Whether the link's bytes cost, by NetworkManager's word, as long as there is a system bus to hear it on.
 final class MeteringWatch: Sendable {

@@ -1,5 +1,5 @@
-public import AgentCore
-public import Model
+public import CaravanAgentCore
+public import CaravanModel
 
 /// What the store remembers of the device's network.
 public struct NetworkRecord: Sendable, Hashable {

@@ -1,8 +1,8 @@
-internal import AgentCore
-internal import Model
-internal import Wire
+internal import CaravanAgentCore
+internal import CaravanModel
+internal import CaravanWire
 
-extension Wire.Operation.Kind {
+extension CaravanWire.Operation.Kind {
   /// Whose it is; nil: the device's own.
   var table: TableID? {
     switch self {
@@ -44,7 +44,7 @@ extension TableID {
   fileprivate init(container: String, name: String) { self.init(app: ContainerID(unchecked: container), name: name) }
 }
 
-extension Wire.Result.Kind {
+extension CaravanWire.Result.Kind {
   /// About how much of an answer it takes.
   var weight: UInt64 {
     switch self {

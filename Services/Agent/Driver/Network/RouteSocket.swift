@@ -1,7 +1,7 @@
-internal import AgentCore
+internal import CaravanAgentCore
+internal import CaravanModel
+internal import CaravanRuntime
 internal import Glibc
-internal import Model
-internal import Runtime
 
 /// The kernel's word on devices and routes, over a netlink socket (rtnetlink(7)).
 final class RouteSocket: Sendable {

@@ -1,5 +1,5 @@
-internal import Model
-internal import Runtime
+internal import CaravanModel
+internal import CaravanRuntime
 
 /// Room on the disk that an app's writes and chunks from the cloud leave alone: a file that takes it, and gives it up
 /// when the disk refuses a transaction. Rows can be deleted then, tables dropped, and what becomes of pushes recorded;

@@ -1,7 +1,7 @@
-public import AgentCore
-public import Model
-internal import Runtime
-internal import SQLite
+public import CaravanAgentCore
+public import CaravanModel
+internal import CaravanRuntime
+internal import CaravanSQLite
 
 /// Tables whose zone does not exist, by what the cloud has said.
 enum AbsenceTable {

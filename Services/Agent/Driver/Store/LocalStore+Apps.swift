@@ -1,7 +1,7 @@
-internal import AgentCore
-internal import Crypto
-public import Model
-internal import SQLite
+internal import CaravanAgentCore
+internal import CaravanCrypto
+public import CaravanModel
+internal import CaravanSQLite
 
 extension LocalStore {
   /// Checks who speaks for an app (MOB-16, MOB-18). The first contact, which `AppRegister` has let pass, binds the app

@@ -1,6 +1,6 @@
-internal import AgentCore
-internal import Model
-internal import SQLite
+internal import CaravanAgentCore
+internal import CaravanModel
+internal import CaravanSQLite
 
 /// Rows that an app has changed together, as long as the cloud does not have them (REC-23). They go to it in one commit
 /// that takes all of them or none; a row that was changed by two batches makes them one.

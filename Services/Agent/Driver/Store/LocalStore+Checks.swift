@@ -1,7 +1,7 @@
-internal import AgentCore
-internal import ChunkFiles
-public import Model
-internal import SQLite
+internal import CaravanAgentCore
+internal import CaravanChunkFiles
+public import CaravanModel
+internal import CaravanSQLite
 
 // What a doctor, a simulation or a test looks at.
 extension LocalStore {

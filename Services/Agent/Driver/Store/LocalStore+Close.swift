@@ -1,8 +1,8 @@
-internal import AgentCore
-internal import ChunkFiles
-public import Model
-internal import Runtime
-internal import SQLite
+internal import CaravanAgentCore
+internal import CaravanChunkFiles
+public import CaravanModel
+internal import CaravanRuntime
+internal import CaravanSQLite
 
 // How open writes end.
 extension LocalStore {

@@ -1,7 +1,7 @@
-internal import AgentCore
-internal import Model
-internal import SQLite
-internal import Wire
+internal import CaravanAgentCore
+internal import CaravanModel
+internal import CaravanSQLite
+internal import CaravanWire
 
 // A table that gains columns (CK-26). Its rows stay as they are; what newer devices have written into the columns was
 // kept with the rows that it came with, and shows once the cloud has said which fields they are.
@@ -38,8 +38,8 @@ extension LocalStore {
 extension RowCodec {
   /// - Returns: whether any of the row's other fields is a column.
   func adoptKnownFields(of row: inout StoredRow) throws(CaravanError) -> Bool {
-    let fields = try Wire.Fields.decode(row.extra).fields
-    var left: [Wire.Field] = []
+    let fields = try CaravanWire.Fields.decode(row.extra).fields
+    var left: [CaravanWire.Field] = []
     for field in fields {
       guard let value = field.value, let column = column(ofField: field.id), let cell = cell(value, ofColumn: column)
       else {
@@ -49,7 +49,7 @@ extension RowCodec {
       if row.cells[column] == .null { row.cells[column] = cell }
     }
     guard left.count < fields.count else { return false }
-    row.extra = left.isEmpty ? [] : Wire.Fields(fields: left).encoded()
+    row.extra = left.isEmpty ? [] : CaravanWire.Fields(fields: left).encoded()
     return true
   }
 }

@@ -1,6 +1,6 @@
-public import AgentCore
-public import Model
-internal import SQLite
+public import CaravanAgentCore
+public import CaravanModel
+internal import CaravanSQLite
 
 /// A row in conflict: the local copy, the cloud's, and what both are based on (CK-34).
 public struct ConflictView: Sendable, Hashable {

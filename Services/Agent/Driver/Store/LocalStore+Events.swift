@@ -1,7 +1,7 @@
-public import AgentCore
-public import Model
-internal import Runtime
-internal import SQLite
+public import CaravanAgentCore
+public import CaravanModel
+internal import CaravanRuntime
+internal import CaravanSQLite
 
 /// Each table's numbered events, and how far its app was told of them (SIM-23, SIM-24, SIM-44, SIM-82).
 enum EventTable {

@@ -1,7 +1,7 @@
-public import AgentCore
-public import Model
-internal import Runtime
-internal import SQLite
+public import CaravanAgentCore
+public import CaravanModel
+internal import CaravanRuntime
+internal import CaravanSQLite
 
 // Objects that do not come with their rows: columns whose fetch policy is lazy or none.
 extension LocalStore {

@@ -1,7 +1,7 @@
-internal import AgentCore
-internal import Model
-internal import Runtime
-internal import SQLite
+internal import CaravanAgentCore
+internal import CaravanModel
+internal import CaravanRuntime
+internal import CaravanSQLite
 
 // Store mode `inPlace` (UNI-17, SIM-54, SIM-78…82). It differs from copy-on-write in this alone: chunks that the cloud
 // has, and that nobody else here needs, are overwritten where they lie while the write is open, and the row's OO and OD

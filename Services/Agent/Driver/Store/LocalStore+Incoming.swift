@@ -1,6 +1,6 @@
-internal import AgentCore
-internal import Model
-internal import SQLite
+internal import CaravanAgentCore
+internal import CaravanModel
+internal import CaravanSQLite
 
 /// Why an entry from the cloud is kept beside the row it belongs to.
 enum IncomingRole: Int64 {

@@ -1,7 +1,7 @@
-public import AgentCore
-public import Model
-internal import Runtime
-internal import SQLite
+public import CaravanAgentCore
+public import CaravanModel
+internal import CaravanRuntime
+internal import CaravanSQLite
 
 // Which chunks have to be moved, and what each may be a patch of.
 extension LocalStore {

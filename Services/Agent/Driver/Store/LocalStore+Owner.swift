@@ -1,7 +1,7 @@
-internal import Crypto
-public import Model
-internal import Runtime
-internal import SQLite
+internal import CaravanCrypto
+public import CaravanModel
+internal import CaravanRuntime
+internal import CaravanSQLite
 
 extension LocalStore {
   /// Makes the directory for a store, or sees to it that nobody else may change what is in it, or read it: one of an

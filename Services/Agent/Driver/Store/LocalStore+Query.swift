@@ -1,6 +1,6 @@
-internal import AgentCore
-internal import Model
-internal import SQLite
+internal import CaravanAgentCore
+internal import CaravanModel
+internal import CaravanSQLite
 
 // Tables that keep what a query asks for (UNI-15). Who belongs is decided by the content that the cloud has: a row that
 // leaves the query's set leaves the device, unless it has changes that the cloud does not have yet.

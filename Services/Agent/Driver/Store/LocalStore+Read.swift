@@ -1,8 +1,8 @@
-public import AgentCore
-internal import ChunkFiles
-public import Model
-internal import Runtime
-internal import SQLite
+public import CaravanAgentCore
+internal import CaravanChunkFiles
+public import CaravanModel
+internal import CaravanRuntime
+internal import CaravanSQLite
 
 /// A row as its app sees it.
 public struct RowView: Sendable, Hashable {

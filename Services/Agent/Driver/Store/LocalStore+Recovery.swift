@@ -1,7 +1,7 @@
-internal import AgentCore
-internal import Model
-internal import Runtime
-internal import SQLite
+internal import CaravanAgentCore
+internal import CaravanModel
+internal import CaravanRuntime
+internal import CaravanSQLite
 
 extension LocalStore {
   /// Brings every row into a state from which work can go on (SIM-73, SIM-77: from local state alone).

@@ -1,6 +1,6 @@
-internal import AgentCore
-internal import Model
-internal import SQLite
+internal import CaravanAgentCore
+internal import CaravanModel
+internal import CaravanSQLite
 
 /// Rows of which the cloud has said that it does not take them as they are (SIM-83): at most one entry for each row
 /// that there is, on the disk only, so that however many they are they take no memory.

@@ -1,7 +1,7 @@
-internal import AgentCore
-public import Model
-internal import Runtime
-internal import SQLite
+internal import CaravanAgentCore
+public import CaravanModel
+internal import CaravanRuntime
+internal import CaravanSQLite
 
 // Damage that checksums have found. A row that it concerns is refused as torn, every other one stays as usable as it
 // was; its lost chunks are asked of the cloud by their hashes, or its last whole version takes its place (SIM-78…82).

@@ -1,8 +1,8 @@
-internal import AgentCore
-internal import Crypto
-internal import Model
-internal import Runtime
-internal import SQLite
+internal import CaravanAgentCore
+internal import CaravanCrypto
+internal import CaravanModel
+internal import CaravanRuntime
+internal import CaravanSQLite
 
 // How a local change gets into a row. Everything here runs inside the transaction of its caller, unless it says other.
 extension LocalStore {

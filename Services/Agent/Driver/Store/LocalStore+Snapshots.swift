@@ -1,6 +1,6 @@
-internal import AgentCore
-internal import Model
-internal import SQLite
+internal import CaravanAgentCore
+internal import CaravanModel
+internal import CaravanSQLite
 
 // Tables that show their zone as it once was (UNI-13). What others have written waits where rows wait for their chunks,
 // while the token moves on. When the cloud has said up to which version that is all of the zone, and all of it is whole

@@ -1,8 +1,8 @@
-public import AgentCore
-internal import Encoding
-public import Model
-internal import Runtime
-internal import SQLite
+public import CaravanAgentCore
+internal import CaravanEncoding
+public import CaravanModel
+internal import CaravanRuntime
+internal import CaravanSQLite
 
 extension LocalStore: SyncStore {
   public var epoch: UInt64 { meta.epoch }

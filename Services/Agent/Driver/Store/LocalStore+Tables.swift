@@ -1,8 +1,8 @@
-public import AgentCore
-internal import ChunkFiles
-public import Model
-internal import Runtime
-internal import SQLite
+public import CaravanAgentCore
+internal import CaravanChunkFiles
+public import CaravanModel
+internal import CaravanRuntime
+internal import CaravanSQLite
 
 extension LocalStore {
   /// Makes a table, or confirms that it is there: then it gains the columns that it lacks, and its properties may

@@ -1,8 +1,8 @@
-public import AgentCore
-internal import ChunkFiles
-public import Model
-internal import Runtime
-internal import SQLite
+public import CaravanAgentCore
+internal import CaravanChunkFiles
+public import CaravanModel
+internal import CaravanRuntime
+internal import CaravanSQLite
 
 extension LocalStore {
   /// Inserts a row, or updates every row of the selection, without opening objects. Durable on return.

@@ -1,8 +1,8 @@
-public import AgentCore
-internal import ChunkFiles
-public import Model
-public import Runtime
-internal import SQLite
+public import CaravanAgentCore
+internal import CaravanChunkFiles
+public import CaravanModel
+public import CaravanRuntime
+internal import CaravanSQLite
 
 /// When a transaction of the store survives a power cut. A process that dies takes none of them with it.
 enum TransactionDurability {

@@ -1,9 +1,9 @@
-internal import AgentCore
-internal import ChunkFiles
-internal import Chunking
-internal import Encoding
-internal import Model
-internal import Runtime
+internal import CaravanAgentCore
+internal import CaravanChunkFiles
+internal import CaravanChunking
+internal import CaravanEncoding
+internal import CaravanModel
+internal import CaravanRuntime
 
 /// An object while it is being written: the chunks it had, and over them what the app has put there since. `fold` turns
 /// both into new chunks, cutting again only around the edits; the draft goes on from there. What is written front to

@@ -1,6 +1,6 @@
-public import AgentCore
-public import Model
-internal import SQLite
+public import CaravanAgentCore
+public import CaravanModel
+internal import CaravanSQLite
 
 /// One column's value, as an app gives it.
 public struct CellValue: Sendable, Hashable {

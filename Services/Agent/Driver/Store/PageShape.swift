@@ -1,6 +1,6 @@
-internal import AgentCore
-internal import Model
-internal import SQLite
+internal import CaravanAgentCore
+internal import CaravanModel
+internal import CaravanSQLite
 
 /// What a page of a read is made of; makes it on whatever thread has the statement.
 struct PageShape: Sendable {

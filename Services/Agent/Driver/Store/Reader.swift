@@ -1,7 +1,7 @@
-internal import AgentCore
-internal import Model
-internal import Runtime
-internal import SQLite
+internal import CaravanAgentCore
+internal import CaravanModel
+internal import CaravanRuntime
+internal import CaravanSQLite
 
 internal import struct Synchronization.Atomic
 

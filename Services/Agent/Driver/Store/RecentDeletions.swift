@@ -1,5 +1,5 @@
-internal import AgentCore
-internal import Model
+internal import CaravanAgentCore
+internal import CaravanModel
 
 /// Versions of the deletions that the cloud took lately, and of the rows that were left to it. A change page that was
 /// read before one of them still shows its row as it was, and must not bring that back (I9).

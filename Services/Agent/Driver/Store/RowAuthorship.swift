@@ -1,6 +1,6 @@
-internal import AgentCore
-internal import Model
-internal import SQLite
+internal import CaravanAgentCore
+internal import CaravanModel
+internal import CaravanSQLite
 
 /// What the cloud says of an accepted push: when it was, and who the device is to those who read what it wrote.
 public struct CommitStamp: Sendable, Hashable {

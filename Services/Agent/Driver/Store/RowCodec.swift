@@ -1,7 +1,7 @@
-internal import Chunking
-internal import Model
-internal import SQLite
-internal import Wire
+internal import CaravanChunking
+internal import CaravanModel
+internal import CaravanSQLite
+internal import CaravanWire
 
 /// Rows' content in its two forms: cells by column as SQLite keeps them, and bodies by field id as the cloud does.
 /// An object is an encoded `Asset` in both.
@@ -11,7 +11,7 @@ struct RowCodec {
   private let fieldIDs: [UInt32]
   private let columnOfField: [UInt32: Int]
 
-  init(columns: [SchemaText.Column], type: Model.RecordType?) {
+  init(columns: [SchemaText.Column], type: CaravanModel.RecordType?) {
     self.columns = columns
     fieldIDs = type.map { type in columns.map { type.field(named: $0.name)?.id ?? 0 } } ?? []
     columnOfField = Dictionary(
@@ -23,22 +23,22 @@ struct RowCodec {
   /// - Parameter extra: encoded fields that this device's schema does not have (a newer device's).
   func body(_ cells: [SQLValue], extra: [UInt8]) throws(CaravanError) -> [UInt8] {
     precondition(fieldIDs.count == columns.count, "a body was made before the record type was agreed")
-    var fields: [Wire.Field] = []
+    var fields: [CaravanWire.Field] = []
     for (column, cell) in cells.enumerated() {
-      let value: Wire.Field.Value? =
+      let value: CaravanWire.Field.Value? =
         switch cell {
         case .null: nil
         case .integer(let number): .integer(number)
         case .real(let number): .real(number)
         case .text(let text): .text(text)
         case .blob(let bytes):
-          columns[column].kind == .object ? .asset(try Wire.Asset.decode(bytes)) : .data(bytes)
+          columns[column].kind == .object ? .asset(try CaravanWire.Asset.decode(bytes)) : .data(bytes)
         }
-      if let value { fields.append(Wire.Field(id: fieldIDs[column], value: value)) }
+      if let value { fields.append(CaravanWire.Field(id: fieldIDs[column], value: value)) }
     }
-    if !extra.isEmpty { fields += try Wire.Fields.decode(extra).fields }
+    if !extra.isEmpty { fields += try CaravanWire.Fields.decode(extra).fields }
     fields.sort { $0.id < $1.id }
-    return Wire.Fields(fields: fields).encoded()
+    return CaravanWire.Fields(fields: fields).encoded()
   }
 
   // MARK: From the cloud
@@ -57,9 +57,9 @@ struct RowCodec {
   /// newer one wrote.
   func content(_ body: [UInt8]) throws(CaravanError) -> Content {
     var cells = [SQLValue](repeating: .null, count: columns.count)
-    var extra: [Wire.Field] = []
+    var extra: [CaravanWire.Field] = []
     var objects: [(field: UInt32, object: StoredObject)] = []
-    for field in try Wire.Fields.decode(body).fields {
+    for field in try CaravanWire.Fields.decode(body).fields {
       guard let value = field.value else { continue }
       for asset in value.assets { objects.append((field.id, try StoredObject(asset))) }
       if let column = columnOfField[field.id], let cell = cell(value, columns[column].kind) {
@@ -68,13 +68,14 @@ struct RowCodec {
         extra.append(field)
       }
     }
-    return Content(cells: cells, extra: extra.isEmpty ? [] : Wire.Fields(fields: extra).encoded(), objects: objects)
+    return Content(
+      cells: cells, extra: extra.isEmpty ? [] : CaravanWire.Fields(fields: extra).encoded(), objects: objects)
   }
 
   /// Nil: the value is of another kind.
-  func cell(_ value: Wire.Field.Value, ofColumn column: Int) -> SQLValue? { cell(value, columns[column].kind) }
+  func cell(_ value: CaravanWire.Field.Value, ofColumn column: Int) -> SQLValue? { cell(value, columns[column].kind) }
 
-  private func cell(_ value: Wire.Field.Value, _ kind: Model.FieldKind) -> SQLValue? {
+  private func cell(_ value: CaravanWire.Field.Value, _ kind: CaravanModel.FieldKind) -> SQLValue? {
     switch (kind, value) {
     case (.text, .text(let text)): .text(text)
     case (.integer, .integer(let number)), (.date, .integer(let number)): .integer(number)
@@ -95,7 +96,7 @@ struct RowCodec {
   /// A body's objects by field id.
   static func objects(inBody body: [UInt8]) throws(CaravanError) -> [(field: UInt32, object: StoredObject)] {
     var objects: [(field: UInt32, object: StoredObject)] = []
-    for field in try Wire.Fields.decode(body).fields {
+    for field in try CaravanWire.Fields.decode(body).fields {
       for asset in field.value?.assets ?? [] { objects.append((field.id, try StoredObject(asset))) }
     }
     return objects
@@ -109,7 +110,7 @@ struct RowCodec {
   /// Bytes of a cell's object; nil when there is none.
   static func objectSize(_ cell: SQLValue) throws(CaravanError) -> UInt64? {
     guard case .blob(let bytes) = cell else { return nil }
-    return try Wire.Asset.decode(bytes).size
+    return try CaravanWire.Asset.decode(bytes).size
   }
 
   /// What the hashes in the lists of a row's objects take, about: the cloud bounds them too.
@@ -134,7 +135,7 @@ struct RowCodec {
   // MARK: Values of apps
 
   /// - Throws: `schemaViolation` naming the column, what it takes and what came.
-  static func cell(_ value: Model.Value, for column: SchemaText.Column) throws(CaravanError) -> SQLValue {
+  static func cell(_ value: CaravanModel.Value, for column: SchemaText.Column) throws(CaravanError) -> SQLValue {
     switch (column.kind, value) {
     case (_, .null): return .null
     case (.text, .text(let text)):
@@ -164,7 +165,7 @@ struct RowCodec {
   }
 
   /// What an app sees of a cell; nil for objects.
-  static func value(_ cell: SQLValue, of column: SchemaText.Column) -> Model.Value? {
+  static func value(_ cell: SQLValue, of column: SchemaText.Column) -> CaravanModel.Value? {
     guard column.kind != .object else { return nil }
     switch cell {
     case .null: return .null
@@ -176,9 +177,9 @@ struct RowCodec {
   }
 }
 
-extension Wire.Field.Value {
+extension CaravanWire.Field.Value {
   /// The objects in it.
-  fileprivate var assets: [Wire.Asset] {
+  fileprivate var assets: [CaravanWire.Asset] {
     switch self {
     case .asset(let asset): [asset]
     case .list(let list): list.assets

@@ -1,7 +1,7 @@
-internal import AgentCore
-internal import Encoding
-internal import Model
-internal import SQLite
+internal import CaravanAgentCore
+internal import CaravanEncoding
+internal import CaravanModel
+internal import CaravanSQLite
 
 /// One row as it is stored.
 struct StoredRow {

@@ -1,7 +1,7 @@
-internal import AgentCore
-internal import Model
-internal import Runtime
-internal import SQLite
+internal import CaravanAgentCore
+internal import CaravanModel
+internal import CaravanRuntime
+internal import CaravanSQLite
 
 /// Where selections run that take long, so that no other app waits for them.
 actor SelectionThread {

@@ -1,6 +1,6 @@
-public import Chunking
-internal import Model
-public import Runtime
+public import CaravanChunking
+internal import CaravanModel
+public import CaravanRuntime
 
 /// What the local store holds at most at any one time.
 public enum StoreLimits {

@@ -1,5 +1,5 @@
-internal import Model
-internal import SQLite
+internal import CaravanModel
+internal import CaravanSQLite
 
 /// The tables the store keeps for itself; each app's table is one more (`RowTable`).
 enum StoreSchema {

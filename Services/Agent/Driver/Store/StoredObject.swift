@@ -1,7 +1,7 @@
-internal import AgentCore
-internal import Model
-internal import SQLite
-internal import Wire
+internal import CaravanAgentCore
+internal import CaravanModel
+internal import CaravanSQLite
+internal import CaravanWire
 
 /// An object as a cell and a body name it: by its chunks, or by the chunk that lists them.
 struct StoredObject: Sendable, Hashable {
@@ -15,7 +15,7 @@ struct StoredObject: Sendable, Hashable {
   init(list: ChunkHash, size: UInt64) { (self.size, self.list, parts) = (size, list, []) }
 
   /// - Throws: `invalidData` when it contradicts itself.
-  init(_ asset: Wire.Asset) throws(CaravanError) {
+  init(_ asset: CaravanWire.Asset) throws(CaravanError) {
     if let list = try asset.listHash() {
       self.init(list: list, size: asset.size)
     } else {
@@ -26,7 +26,7 @@ struct StoredObject: Sendable, Hashable {
   /// The object of a cell; nil when there is none.
   init?(_ cell: SQLValue) throws(CaravanError) {
     guard case .blob(let bytes) = cell else { return nil }
-    try self.init(try Wire.Asset.decode(bytes))
+    try self.init(try CaravanWire.Asset.decode(bytes))
   }
 
   /// The chunks that stand here, a list instead of what it lists.
@@ -37,8 +37,8 @@ struct StoredObject: Sendable, Hashable {
   /// What a list's chunk holds.
   var listBytes: [UInt8] { asset.encoded() }
 
-  private var asset: Wire.Asset {
-    if let list { Wire.Asset(list: list, size: size) } else { Wire.Asset(AssetManifest(parts: parts)) }
+  private var asset: CaravanWire.Asset {
+    if let list { CaravanWire.Asset(list: list, size: size) } else { CaravanWire.Asset(AssetManifest(parts: parts)) }
   }
 }
 
@@ -46,7 +46,7 @@ struct StoredObject: Sendable, Hashable {
 extension ChunkReader {
   /// What a list names; nothing when it is not here, or is no list.
   func listed(_ list: ChunkHash) throws(CaravanError) -> [ChunkHash] {
-    guard let bytes = try bytes(list), let asset = try? Wire.Asset.decode(bytes),
+    guard let bytes = try bytes(list), let asset = try? CaravanWire.Asset.decode(bytes),
       let object = try? StoredObject(asset), object.list == nil
     else { return [] }
     return object.parts.map(\.hash)
@@ -56,13 +56,13 @@ extension ChunkReader {
   /// - Throws: `internalError` when its list is not here, `invalidData` when that is no list of this object.
   func manifest(_ object: StoredObject) throws(CaravanError) -> AssetManifest {
     guard let list = object.list else { return AssetManifest(parts: object.parts) }
-    return try Wire.Asset.listed(try required(list), size: object.size)
+    return try CaravanWire.Asset.listed(try required(list), size: object.size)
   }
 
   /// As far as it is here; of what is no list, nothing. A list that has yet to come is no damage.
   func version(_ object: StoredObject) throws(CaravanError) -> ObjectVersion {
     guard let list = object.list else { return ObjectVersion(list: nil, parts: object.parts) }
-    let parts = try bytes(list).flatMap { try? Wire.Asset.listed($0, size: object.size).parts }
+    let parts = try bytes(list).flatMap { try? CaravanWire.Asset.listed($0, size: object.size).parts }
     return ObjectVersion(list: list, parts: parts ?? [])
   }
 }

@@ -1,5 +1,5 @@
-public import AgentCore
-public import Model
+public import CaravanAgentCore
+public import CaravanModel
 
 /// The local store as the sync engine sees it. Every call is one transaction, and durable when it returns unless the
 /// cloud would say the same again (`record`, `apply`); a failed call (`storageFull`, for one) has changed nothing.

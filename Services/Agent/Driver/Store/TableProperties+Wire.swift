@@ -1,38 +1,38 @@
-internal import AgentCore
-internal import Model
-internal import Wire
+internal import CaravanAgentCore
+internal import CaravanModel
+internal import CaravanWire
 
 // Between a table's properties and their message, which apps send and the store keeps.
 
-extension Wire.TableProperties {
-  init(_ properties: AgentCore.TableProperties) {
-    let mode: Wire.StoreMode =
+extension CaravanWire.TableProperties {
+  init(_ properties: CaravanAgentCore.TableProperties) {
+    let mode: CaravanWire.StoreMode =
       switch properties.mode {
       case .copyOnWrite: .copyOnWrite
       case .inPlace: .inPlace
       }
     self.init(
-      replication: Wire.Replication(properties.replication), mode: mode,
+      replication: CaravanWire.Replication(properties.replication), mode: mode,
       fetch: properties.fetch.sorted { $0.key < $1.key }.map {
-        ObjectFetch(column: $0.key, policy: Wire.FetchPolicy($0.value))
+        ObjectFetch(column: $0.key, policy: CaravanWire.FetchPolicy($0.value))
       }, consistency: properties.consistency == .snapshot ? .snapshot : .row)
   }
 
   /// - Throws: `invalidData` for a column that is named twice.
   func model() throws(CaravanError) -> TableChange {
-    var fetch: [String: AgentCore.FetchPolicy] = [:]
+    var fetch: [String: CaravanAgentCore.FetchPolicy] = [:]
     for item in self.fetch {
       guard fetch.updateValue(item.policy.model, forKey: item.column) == nil else {
         throw CaravanError(.invalidData, "column '\(item.column.prefix(80))' has two fetch policies: give it one")
       }
     }
-    let mode: AgentCore.StoreMode? =
+    let mode: CaravanAgentCore.StoreMode? =
       switch self.mode {
       case .unspecified: nil
       case .copyOnWrite: .copyOnWrite
       case .inPlace: .inPlace
       }
-    let consistency: AgentCore.Consistency? =
+    let consistency: CaravanAgentCore.Consistency? =
       switch self.consistency {
       case .unspecified: nil
       case .row: .row
@@ -43,8 +43,8 @@ extension Wire.TableProperties {
   }
 }
 
-extension Wire.Replication {
-  fileprivate init(_ replication: AgentCore.Replication) {
+extension CaravanWire.Replication {
+  fileprivate init(_ replication: CaravanAgentCore.Replication) {
     switch replication {
     case .full: self.init(sync: .full)
     case .localOnly: self.init(sync: .localOnly)
@@ -53,12 +53,12 @@ extension Wire.Replication {
     case .query(let query):
       self.init(
         sync: .query,
-        query: Wire.Selection(
+        query: CaravanWire.Selection(
           text: query.template, arguments: query.parameters.map { Cell(CellValue("", $0)) }))
     }
   }
 
-  fileprivate func model() throws(CaravanError) -> AgentCore.Replication {
+  fileprivate func model() throws(CaravanError) -> CaravanAgentCore.Replication {
     switch sync {
     case .full: return .full
     case .localOnly: return .localOnly
@@ -75,8 +75,8 @@ extension Wire.Replication {
   }
 }
 
-extension Wire.FetchPolicy {
-  fileprivate init(_ policy: AgentCore.FetchPolicy) {
+extension CaravanWire.FetchPolicy {
+  fileprivate init(_ policy: CaravanAgentCore.FetchPolicy) {
     self =
       switch policy {
       case .eager: .eager
@@ -85,7 +85,7 @@ extension Wire.FetchPolicy {
       }
   }
 
-  fileprivate var model: AgentCore.FetchPolicy {
+  fileprivate var model: CaravanAgentCore.FetchPolicy {
     switch self {
     case .eager: .eager
     case .lazy: .lazy

@@ -1,17 +1,17 @@
-internal import AgentCore
-internal import Chunking
-internal import Model
-internal import SQLite
-internal import Wire
+internal import CaravanAgentCore
+internal import CaravanChunking
+internal import CaravanModel
+internal import CaravanSQLite
+internal import CaravanWire
 
 /// A table as the store knows it: its row in `tables`, and what follows from it.
 struct TableState {
   let number: Int64
   let table: TableID
   private(set) var schema: SchemaText
-  var properties: AgentCore.TableProperties
+  var properties: CaravanAgentCore.TableProperties
   var isLocalOnly: Bool { properties.isLocalOnly }
-  var type: Model.RecordType? { didSet { codec = RowCodec(columns: schema.columns, type: type) } }
+  var type: CaravanModel.RecordType? { didSet { codec = RowCodec(columns: schema.columns, type: type) } }
   var token: [UInt8]
   /// Between a reset and the last page of its resync.
   var isResyncing: Bool
@@ -62,7 +62,9 @@ struct TableState {
 
   private var lowercased: [String: Int]
 
-  init(number: Int64, table: TableID, schema: SchemaText, properties: AgentCore.TableProperties, damage: DamageLog) {
+  init(
+    number: Int64, table: TableID, schema: SchemaText, properties: CaravanAgentCore.TableProperties, damage: DamageLog
+  ) {
     self.number = number
     self.table = table
     self.schema = schema
@@ -86,7 +88,7 @@ struct TableState {
   }
 
   /// The record type, if it has all of the columns: otherwise it has to be agreed on with the cloud again.
-  var agreedType: Model.RecordType? { type.flatMap { SchemaExtension.isAgreed($0) ? $0 : nil } }
+  var agreedType: CaravanModel.RecordType? { type.flatMap { SchemaExtension.isAgreed($0) ? $0 : nil } }
 
   private static func lowercased(_ schema: SchemaText) -> [String: Int] {
     Dictionary(
@@ -107,7 +109,7 @@ struct TableState {
   /// Whether the object of a field comes with its row. Those of columns that are unknown here do.
   func isEager(field: UInt32) -> Bool { codec.column(ofField: field).map { isEager(column: $0) } ?? true }
   func isEager(column: Int) -> Bool { properties.fetch.isEmpty || policy(of: column) == .eager }
-  func policy(of column: Int) -> AgentCore.FetchPolicy { properties.policy(of: schema.columns[column].name) }
+  func policy(of column: Int) -> CaravanAgentCore.FetchPolicy { properties.policy(of: schema.columns[column].name) }
 
   /// Whether changes of the row must be noted for the cloud. What a local table once synced is still known there.
   func tracks(_ head: RowHead) -> Bool { !isLocalOnly || head.version > 0 || head.flags != .clean }
@@ -133,10 +135,10 @@ struct TableState {
   }
 
   /// The proposal for the cloud: ids are the cloud's to give.
-  var proposal: Model.RecordType {
-    Model.RecordType(
+  var proposal: CaravanModel.RecordType {
+    CaravanModel.RecordType(
       id: 0, definition: 0, name: table.name,
-      fields: schema.columns.map { Model.FieldDefinition(id: 0, name: $0.name, kind: $0.kind) },
+      fields: schema.columns.map { CaravanModel.FieldDefinition(id: 0, name: $0.name, kind: $0.kind) },
       settings: type?.settings)
   }
 
@@ -155,12 +157,12 @@ struct TableState {
     return states
   }
 
-  private init(_ row: SQLite.Row, _ damage: DamageLog) throws(CaravanError) {
+  private init(_ row: CaravanSQLite.Row, _ damage: DamageLog) throws(CaravanError) {
     self.init(
       number: row.integer(0), table: TableID(app: ContainerID(unchecked: row.text(1)), name: row.text(2)),
       schema: try SchemaText(parsing: row.text(3)), properties: try Self.properties(row.bytes(13), row.flag(4)),
       damage: damage)
-    if !row.isNull(5) { type = try Wire.RecordType.decode(row.bytes(5)).model() }
+    if !row.isNull(5) { type = try CaravanWire.RecordType.decode(row.bytes(5)).model() }
     codec = RowCodec(columns: schema.columns, type: type)
     token = row.bytes(6)
     (isResyncing, mustStartOver) = (row.integer(7) & 1 != 0, row.integer(7) & 2 != 0)
@@ -177,15 +179,16 @@ struct TableState {
 
   private static func properties(
     _ stored: [UInt8], _ isLocalOnly: Bool
-  ) throws(CaravanError) -> AgentCore.TableProperties {
-    let base = AgentCore.TableProperties(replication: isLocalOnly ? .localOnly : .full)
-    return stored.isEmpty ? base : base.applying(try Wire.TableProperties.decode(stored).model())
+  ) throws(CaravanError) -> CaravanAgentCore.TableProperties {
+    let base = CaravanAgentCore.TableProperties(replication: isLocalOnly ? .localOnly : .full)
+    return stored.isEmpty ? base : base.applying(try CaravanWire.TableProperties.decode(stored).model())
   }
 
   func insert(_ database: Connection) throws(CaravanError) {
     try database.run(
       "INSERT INTO tables (id, app, name, schema, local_only, properties) VALUES (?, ?, ?, ?, ?, ?)",
-      number, table.app.text, table.name, schema.description, isLocalOnly, Wire.TableProperties(properties).encoded())
+      number, table.app.text, table.name, schema.description, isLocalOnly,
+      CaravanWire.TableProperties(properties).encoded())
   }
 
   func save(_ database: Connection) throws(CaravanError) {
@@ -193,7 +196,7 @@ struct TableState {
       """
       UPDATE tables SET local_only = ?, type = ?, token = ?, resyncing = ?, last_sync = ?, refused = ?, fault = ?,
         point = ? WHERE id = ?
-      """, isLocalOnly, type.map { Wire.RecordType($0).encoded() }, token, progress, lastSync, refused,
+      """, isLocalOnly, type.map { CaravanWire.RecordType($0).encoded() }, token, progress, lastSync, refused,
       fault?.rawValue ?? 0, point, number)
   }
 
@@ -209,6 +212,6 @@ struct TableState {
 
   func saveProperties(_ database: Connection) throws(CaravanError) {
     try database.run(
-      "UPDATE tables SET properties = ? WHERE id = ?", Wire.TableProperties(properties).encoded(), number)
+      "UPDATE tables SET properties = ? WHERE id = ?", CaravanWire.TableProperties(properties).encoded(), number)
   }
 }

@@ -1,4 +1,4 @@
-internal import Runtime
+internal import CaravanRuntime
 
 /// One timer for everything that waits for a time (MOB-32): raises a signal when the earliest has come. May raise it
 /// once more than needed, never too late.

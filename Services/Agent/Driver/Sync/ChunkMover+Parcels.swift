@@ -1,7 +1,7 @@
-internal import AgentCore
-internal import Model
-internal import Runtime
-internal import Wire
+internal import CaravanAgentCore
+internal import CaravanModel
+internal import CaravanRuntime
+internal import CaravanWire
 
 /// Carries for a table the frames that the link does not let pass whole (MOB-23). A row is not cut, however large: its
 /// frame is, and travels as chunks do.

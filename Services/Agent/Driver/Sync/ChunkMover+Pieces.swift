@@ -1,8 +1,8 @@
-internal import AgentCore
-internal import Compression
-internal import Model
-internal import Runtime
-internal import Wire
+internal import CaravanAgentCore
+internal import CaravanCompression
+internal import CaravanModel
+internal import CaravanRuntime
+internal import CaravanWire
 
 // Chunks over a link that does not let a whole one pass (MOB-23).
 extension ChunkMover {

@@ -1,7 +1,7 @@
-internal import AgentCore
-internal import Model
-internal import Runtime
-internal import Wire
+internal import CaravanAgentCore
+internal import CaravanModel
+internal import CaravanRuntime
+internal import CaravanWire
 
 // Chunks come and go no faster than the cloud wants (CK-101).
 extension ChunkMover {

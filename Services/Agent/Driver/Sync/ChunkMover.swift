@@ -1,9 +1,9 @@
-internal import AgentCore
-internal import Bus
-internal import Compression
-internal import Model
-internal import Runtime
-internal import Wire
+internal import CaravanAgentCore
+internal import CaravanBus
+internal import CaravanCompression
+internal import CaravanModel
+internal import CaravanRuntime
+internal import CaravanWire
 
 internal import struct Synchronization.Atomic
 

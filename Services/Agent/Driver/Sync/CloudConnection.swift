@@ -1,8 +1,8 @@
-internal import AgentCore
-public import Bus
-public import Model
-internal import Runtime
-internal import Wire
+internal import CaravanAgentCore
+public import CaravanBus
+public import CaravanModel
+internal import CaravanRuntime
+internal import CaravanWire
 
 /// How the agent reaches a broker: called again, with growing waits, until it gives a bus.
 public typealias BusMaker = @Sendable () async throws(CaravanError) -> any MessageBus

@@ -1,7 +1,7 @@
-internal import AgentCore
-internal import Model
-internal import Runtime
-internal import Wire
+internal import CaravanAgentCore
+internal import CaravanModel
+internal import CaravanRuntime
+internal import CaravanWire
 
 /// What every session works with.
 struct Crew: Sendable {
@@ -23,7 +23,9 @@ struct Gate: Sendable {
 
   /// The most expensive link that the next message may go over.
   /// - Throws: `networkNotPermitted`: there is a more expensive one, or none.
-  func limit() async throws(CaravanError) -> Model.LinkClass { try await engine.limit(of: key, isDemanded: isDemanded) }
+  func limit() async throws(CaravanError) -> CaravanModel.LinkClass {
+    try await engine.limit(of: key, isDemanded: isDemanded)
+  }
 
   /// False while plans of the table in flight are to end and none may follow.
   func mayCollect() async -> Bool { await engine.mayCollect(table) }

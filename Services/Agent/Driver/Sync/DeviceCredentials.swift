@@ -1,9 +1,9 @@
-internal import AgentCore
-public import Bus
-public import Crypto
-public import Model
-public import Runtime
-internal import Wire
+internal import CaravanAgentCore
+public import CaravanBus
+public import CaravanCrypto
+public import CaravanModel
+public import CaravanRuntime
+internal import CaravanWire
 
 /// A device's credentials: those that somebody put where the agent is told to look, or what the cloud has made of them
 /// since, which the agent keeps beside its store. They are good for days and renewed when half of that is over.

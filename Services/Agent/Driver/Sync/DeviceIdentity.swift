@@ -1,5 +1,5 @@
-public import Crypto
-public import Model
+public import CaravanCrypto
+public import CaravanModel
 
 /// Who this device is, as the broker will prove to the cloud.
 public struct DeviceIdentity: Sendable, Hashable {

@@ -1,7 +1,7 @@
-internal import AgentCore
-internal import Model
-internal import Runtime
-internal import Wire
+internal import CaravanAgentCore
+internal import CaravanModel
+internal import CaravanRuntime
+internal import CaravanWire
 
 /// One table's way down: page after page until there is no more, the next one asked for while one is taken in. Pages go
 /// to the store at once, which keeps rows whose chunks are not there yet (SIM-67); chunks follow page by page.

@@ -1,8 +1,8 @@
-internal import AgentCore
-internal import Bus
-internal import Model
-internal import Runtime
-internal import Wire
+internal import CaravanAgentCore
+internal import CaravanBus
+internal import CaravanModel
+internal import CaravanRuntime
+internal import CaravanWire
 
 /// Carries operations to the cloud and their results back, in frames. Nothing here is retried: a table's session knows
 /// what may be sent twice.
@@ -141,7 +141,7 @@ actor Exchanger {
     _ payload: [UInt8], through gates: [Gate], in counter: Counter, expecting down: UInt64, to subject: Subject,
     deadline: Duration, failedShares: @autoclosure () -> UsageLedger.Shares
   ) async throws(CaravanError) -> (answer: [UInt8], reservation: UsageLedger.Reservation) {
-    var limit = Model.LinkClass.roaming
+    var limit = CaravanModel.LinkClass.roaming
     for gate in gates { limit = min(limit, try await gate.limit()) }
     let bus = try connected()
     let reservation = try await reserve(up: payload.count, down: down, over: limit)
@@ -161,7 +161,7 @@ actor Exchanger {
   }
 
   private func reserve(
-    up: Int, down: UInt64, over limit: Model.LinkClass
+    up: Int, down: UInt64, over limit: CaravanModel.LinkClass
   ) async throws(CaravanError) -> UsageLedger.Reservation {
     if let granted = try meter.reserveNow(up: up, down: down, over: limit) { return granted }
     return try await meter.reserve(up: up, down: down, over: limit)

@@ -1,7 +1,7 @@
-internal import Compression
-internal import Model
-internal import Runtime
-internal import Wire
+internal import CaravanCompression
+internal import CaravanModel
+internal import CaravanRuntime
+internal import CaravanWire
 
 /// Frames as they travel: one stream for everything in them, compressed when a look at it says that this pays (MOB-35,
 /// MOB-36). Holds zstd's contexts, which are large, from the first use on.

@@ -1,11 +1,11 @@
-internal import AgentCore
-internal import Model
-internal import Wire
+internal import CaravanAgentCore
+internal import CaravanModel
+internal import CaravanWire
 
 extension ProposeTable {
   /// Settings are the cloud's to say: those in the proposal are what the device learnt from it.
-  init(proposing type: Model.RecordType, for table: TableID) {
-    self.init(container: table.app.text, type: Wire.RecordType(type), remembered: true)
+  init(proposing type: CaravanModel.RecordType, for table: TableID) {
+    self.init(container: table.app.text, type: CaravanWire.RecordType(type), remembered: true)
   }
 }
 
@@ -28,7 +28,7 @@ extension FramePacking.Load {
     }
   }
 
-  private static func bytes(_ mutations: [Wire.Mutation]) -> Int {
+  private static func bytes(_ mutations: [CaravanWire.Mutation]) -> Int {
     mutations.reduce(128) {
       $0 + 56 + $1.name.utf8.count + $1.body.count + $1.ancestor.count + 16 * $1.fieldStamps.count
     }

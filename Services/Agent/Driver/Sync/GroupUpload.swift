@@ -1,6 +1,6 @@
-internal import AgentCore
-internal import Model
-internal import Wire
+internal import CaravanAgentCore
+internal import CaravanModel
+internal import CaravanWire
 
 /// A batch that is too large for one push, on its way to the cloud in parts (UNI-05). Nobody sees any of it before the
 /// commit that names all of them. The cloud knows how many parts it has: none is sent again that has arrived, by this
@@ -38,7 +38,7 @@ struct GroupUpload: Sendable {
     return parts + [start..<plan.mutations.count]
   }
 
-  func next(_ op: UInt64, floor: UInt64, of table: TableID, _ mutations: [Wire.Mutation]) -> Operation.Kind {
+  func next(_ op: UInt64, floor: UInt64, of table: TableID, _ mutations: [CaravanWire.Mutation]) -> Operation.Kind {
     let (container, zone) = (table.app.text, table.name)
     return switch step {
     case .begin: .beginGroup(BeginGroup(container: container, zone: zone, op: op, opFloor: floor))

@@ -1,4 +1,4 @@
-internal import Model
+internal import CaravanModel
 
 /// Does `work` on everything that `next` finds, at most `width` at a time; the first failure stops it.
 /// - Throws: the first failure, after what was on its way has ended.

@@ -1,5 +1,5 @@
-internal import Crypto
-internal import Runtime
+internal import CaravanCrypto
+internal import CaravanRuntime
 
 /// When a device's credentials are to be renewed.
 enum Renewal {

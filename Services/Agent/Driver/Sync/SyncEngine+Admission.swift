@@ -1,6 +1,6 @@
-internal import AgentCore
-internal import Model
-internal import Runtime
+internal import CaravanAgentCore
+internal import CaravanModel
+internal import CaravanRuntime
 
 // Whether the broker lets this device in (REC-08).
 extension SyncEngine {

@@ -1,6 +1,6 @@
-public import AgentCore
-public import Model
-internal import Runtime
+public import CaravanAgentCore
+public import CaravanModel
+internal import CaravanRuntime
 
 // Chunks that go to the cloud while the row that will name them is being written. It keeps them for a while for nobody,
 // so nothing need be remembered here: what does not arrive is asked for when the row does.

@@ -1,6 +1,6 @@
-public import AgentCore
-public import Model
-internal import Runtime
+public import CaravanAgentCore
+public import CaravanModel
+internal import CaravanRuntime
 
 extension SyncEngine: SyncControl {
   public func registrationsChanged(of table: TableID) async {

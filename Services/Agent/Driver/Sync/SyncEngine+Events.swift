@@ -1,8 +1,8 @@
-public import AgentCore
-internal import Bus
-internal import Model
-internal import Runtime
-internal import Wire
+public import CaravanAgentCore
+internal import CaravanBus
+internal import CaravanModel
+internal import CaravanRuntime
+internal import CaravanWire
 
 // MARK: The store
 
@@ -106,7 +106,7 @@ extension SyncEngine {
   }
 
   /// - Throws: `networkNotPermitted`.
-  func limit(of key: Coalescer.Key, isDemanded: Bool) throws(CaravanError) -> Model.LinkClass {
+  func limit(of key: Coalescer.Key, isDemanded: Bool) throws(CaravanError) -> CaravanModel.LinkClass {
     guard coalescer.permits(key, isDemanded: isDemanded) else { throw notPermitted(key.table) }
     return coalescer.limit(of: key, isDemanded: isDemanded)
   }

@@ -1,6 +1,6 @@
-internal import AgentCore
-internal import Model
-internal import Runtime
+internal import CaravanAgentCore
+internal import CaravanModel
+internal import CaravanRuntime
 
 // What is given up of rows that may be lost (MOB-05, MOB-06). How much may be is the store's to say, which counts.
 extension SyncEngine {

@@ -1,6 +1,6 @@
-public import AgentCore
-public import Model
-internal import Runtime
+public import CaravanAgentCore
+public import CaravanModel
+internal import CaravanRuntime
 
 // Links, the user's policy, and budgets (MOB-44, MOB-45, MOB-47, UNI-21).
 extension SyncEngine {

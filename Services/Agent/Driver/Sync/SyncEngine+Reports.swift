@@ -1,6 +1,6 @@
-public import AgentCore
-internal import Model
-internal import Runtime
+public import CaravanAgentCore
+internal import CaravanModel
+internal import CaravanRuntime
 
 /// What sessions that run have carried so far.
 final class Tallies: Sendable {

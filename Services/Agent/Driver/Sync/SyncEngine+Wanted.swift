@@ -1,7 +1,7 @@
-internal import AgentCore
-internal import Model
-internal import Runtime
-internal import Wire
+internal import CaravanAgentCore
+internal import CaravanModel
+internal import CaravanRuntime
+internal import CaravanWire
 
 // Chunks that the cloud's disk has lost. Nothing of this need be remembered for long: the cloud asks again with every
 // hello. It asks for some at a time, so a device that had any of them says hello again at once.

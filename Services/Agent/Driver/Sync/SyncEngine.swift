@@ -1,7 +1,7 @@
-internal import AgentCore
-internal import Bus
-public import Model
-public import Runtime
+internal import CaravanAgentCore
+internal import CaravanBus
+public import CaravanModel
+public import CaravanRuntime
 
 /// Keeps the device's tables and the cloud's in step (SIM-60): asks the coalescer what is due whenever something has
 /// happened, sends it in one frame, and lets each table and direction go on by itself from there. All decisions are in

@@ -1,5 +1,5 @@
-internal import AgentCore
-internal import Runtime
+internal import CaravanAgentCore
+internal import CaravanRuntime
 
 extension CounterName {
   static let framesSent = CounterName(

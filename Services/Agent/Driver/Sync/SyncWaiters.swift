@@ -1,6 +1,6 @@
-internal import AgentCore
-internal import Model
-internal import Runtime
+internal import CaravanAgentCore
+internal import CaravanModel
+internal import CaravanRuntime
 
 /// Apps that wait for the sync of a table and direction to end.
 struct SyncWaiters: Sendable {

@@ -1,6 +1,6 @@
-internal import AgentCore
-internal import Model
-internal import Wire
+internal import CaravanAgentCore
+internal import CaravanModel
+internal import CaravanWire
 
 extension Upstream {
   /// A plan whose outcomes are not recorded. It outlives a failed session: the same op is sent again (UNI-07).

@@ -1,7 +1,7 @@
-internal import AgentCore
-internal import Model
-internal import Runtime
-internal import Wire
+internal import CaravanAgentCore
+internal import CaravanModel
+internal import CaravanRuntime
+internal import CaravanWire
 
 /// One table's way up: agree on its type, then plan by plan push, stage what the cloud lacks, push again, record. The
 /// first operations ride with other tables' in one frame (`begin`), the rest goes alone (`finish`).
@@ -198,7 +198,7 @@ struct Upstream: Sendable {
       return [.settle(Settle(container: table.app.text, zone: table.name, op: plan.op))]
     }
     if current.mayHaveArrived, current.group == nil { crew.metrics.resent.add() }
-    let mutations = plan.mutations.map { Wire.Mutation(pushed: $0, type: plan.type) }
+    let mutations = plan.mutations.map { CaravanWire.Mutation(pushed: $0, type: plan.type) }
     if let group = current.group {
       let operation = group.next(plan.op, floor: await crew.store.opFloor, of: table, mutations)
       return [operation]
@@ -323,7 +323,7 @@ struct Upstream: Sendable {
     if let refusal, !agreesAgain, !refusal.isWorthRetrying, TableFault(refusal) == nil {
       // Others need not wait for these rows. Of a batch one is enough.
       let outcomes = ended.plan.mutations.indices.map { index in
-        ended.plan.isAtomic && index > 0 ? Model.Outcome.aborted : .refused(refusal)
+        ended.plan.isAtomic && index > 0 ? CaravanModel.Outcome.aborted : .refused(refusal)
       }
       _ = try await crew.store.record(outcomes, of: ended.plan.op, by: nil)
     } else {
@@ -370,15 +370,15 @@ extension TableSyncState {
   }
 }
 
-extension Model.Mutation {
+extension CaravanModel.Mutation {
   fileprivate var hasChunks: Bool {
     if case .save(_, _, let chunks) = change { !chunks.isEmpty } else { false }
   }
 }
 
-extension Wire.Mutation {
+extension CaravanWire.Mutation {
   /// The cloud finds the chunks in the body. What is deleted has its type's conflict policy, too.
-  fileprivate init(pushed mutation: Model.Mutation, type: UInt32) {
+  fileprivate init(pushed mutation: CaravanModel.Mutation, type: UInt32) {
     self.init(mutation)
     (self.type, chunks) = (type, [])
   }

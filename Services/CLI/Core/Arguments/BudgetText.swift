@@ -1,4 +1,4 @@
-public import Model
+public import CaravanModel
 
 /// A link's budget of a day, as people write it: `cellular=50MB`, `roaming=0`, `wifi=unlimited`.
 public enum BudgetText {

@@ -1,4 +1,4 @@
-package import Model
+package import CaravanModel
 
 /// How long something lives or waits, as people write it: `90s`, `12h`, `30d`; `0` is no time at all.
 package enum LifetimeText {

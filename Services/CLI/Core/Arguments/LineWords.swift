@@ -1,4 +1,4 @@
-public import Model
+public import CaravanModel
 
 /// A line of a file, cut into words as a shell does it: at blanks, outside of quotes.
 public enum LineWords {

@@ -1,4 +1,4 @@
-public import Model
+public import CaravanModel
 
 /// A link as people type it.
 public enum LinkText {

@@ -1,5 +1,5 @@
-public import Encoding
-public import Model
+public import CaravanEncoding
+public import CaravanModel
 
 /// How many connections the broker is to have.
 public struct ConnectionLimits: Sendable, Hashable {

@@ -1,4 +1,4 @@
-public import Encoding
+public import CaravanEncoding
 
 /// One thing the doctor looked at: how it is, what that means, and what to do.
 public struct Finding: Sendable, Hashable {

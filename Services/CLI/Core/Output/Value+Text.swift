@@ -1,5 +1,5 @@
-public import Encoding
-public import Model
+public import CaravanEncoding
+public import CaravanModel
 
 extension Value {
   /// As people read it; null is empty.

@@ -1,4 +1,4 @@
-public import Model
+public import CaravanModel
 
 /// Which kind of value each `?` of an app's WHERE text stands for: that of the column mentioned last before it. The
 /// agent understands all of SQL's expressions; here it is enough to see what is compared with what.

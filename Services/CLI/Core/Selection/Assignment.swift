@@ -1,4 +1,4 @@
-public import Model
+public import CaravanModel
 
 /// `name=x`, `photo=@file`: what a column gets.
 public struct Assignment: Sendable, Equatable {

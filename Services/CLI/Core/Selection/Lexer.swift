@@ -1,4 +1,4 @@
-internal import Model
+internal import CaravanModel
 
 /// A token of a WHERE text, with its position in bytes from 1.
 struct Token: Equatable {

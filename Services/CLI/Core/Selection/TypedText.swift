@@ -1,5 +1,5 @@
-internal import Encoding
-public import Model
+internal import CaravanEncoding
+public import CaravanModel
 
 /// What people type, as the value a column of some kind takes.
 public enum TypedText {

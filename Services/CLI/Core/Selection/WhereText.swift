@@ -1,4 +1,4 @@
-public import Model
+public import CaravanModel
 
 /// What a query asks of records, as people type it:
 ///

@@ -1,5 +1,5 @@
-public import Encoding
-public import Model
+public import CaravanEncoding
+public import CaravanModel
 
 /// Where a suite that was brought up by `caravan up` is reached, and which processes it is.
 public struct RunFile: Sendable, Hashable {

@@ -1,4 +1,4 @@
-public import Model
+public import CaravanModel
 
 /// A service of the suite, in the order in which they start: each needs those before it.
 public enum SuiteService: String, Sendable, Hashable, CaseIterable {

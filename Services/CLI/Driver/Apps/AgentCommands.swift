@@ -1,8 +1,8 @@
-internal import CLICore
-internal import Client
-internal import Encoding
-internal import Model
-internal import Runtime
+internal import CaravanCLICore
+internal import CaravanClient
+internal import CaravanEncoding
+internal import CaravanModel
+internal import CaravanRuntime
 
 /// `caravan agent apps|allow|forget`: the device's owner decides who may be which app.
 enum AgentCommands {

@@ -1,8 +1,8 @@
-internal import CLICore
-internal import Client
-internal import Encoding
-internal import Model
-internal import Runtime
+internal import CaravanCLICore
+internal import CaravanClient
+internal import CaravanEncoding
+internal import CaravanModel
+internal import CaravanRuntime
 
 /// `batch`: rows that belong together, from a file of lines like those of `write`, `update` and `delete`.
 enum AppBatchCommand {

@@ -1,8 +1,8 @@
-internal import CLICore
-internal import Client
-internal import Encoding
-internal import Model
-internal import Runtime
+internal import CaravanCLICore
+internal import CaravanClient
+internal import CaravanEncoding
+internal import CaravanModel
+internal import CaravanRuntime
 
 /// `status`, `reset-device`, `set-link`, `policy`: the device as a whole.
 enum AppDeviceCommands {

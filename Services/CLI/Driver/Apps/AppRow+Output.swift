@@ -1,7 +1,7 @@
-internal import CLICore
-internal import Client
-internal import Encoding
-internal import Model
+internal import CaravanCLICore
+internal import CaravanClient
+internal import CaravanEncoding
+internal import CaravanModel
 
 extension AppRow.State {
   var name: String {

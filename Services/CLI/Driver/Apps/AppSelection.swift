@@ -1,7 +1,7 @@
-internal import CLICore
-internal import Client
-internal import Model
-internal import Runtime
+internal import CaravanCLICore
+internal import CaravanClient
+internal import CaravanModel
+internal import CaravanRuntime
 
 /// `--where TEXT`, or `--query TEXT`, and the operands that are its arguments.
 struct AppSelection: Sendable {

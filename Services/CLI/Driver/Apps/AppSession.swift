@@ -1,8 +1,8 @@
-internal import CLICore
-internal import Client
-internal import Encoding
-internal import Model
-internal import Runtime
+internal import CaravanCLICore
+internal import CaravanClient
+internal import CaravanEncoding
+internal import CaravanModel
+internal import CaravanRuntime
 
 /// What commands of `caravan app` share: where the agent is, who speaks, and what its tables are.
 struct AppSession: Sendable {

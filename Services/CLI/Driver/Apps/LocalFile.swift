@@ -1,5 +1,5 @@
+internal import CaravanModel
 internal import Glibc
-internal import Model
 
 /// A file of the user's, read or written in pieces.
 final class LocalFile {

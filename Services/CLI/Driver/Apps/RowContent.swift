@@ -1,6 +1,6 @@
-internal import CLICore
-internal import Client
-internal import Model
+internal import CaravanCLICore
+internal import CaravanClient
+internal import CaravanModel
 
 /// What a write puts into a row.
 struct RowContent: Sendable {

@@ -1,8 +1,8 @@
-internal import CLICore
+internal import CaravanCLICore
+internal import CaravanLaunch
+internal import CaravanModel
+internal import CaravanRuntime
 internal import Glibc
-internal import Launch
-internal import Model
-internal import Runtime
 
 /// `caravan backup`, `caravan backup verify`, `caravan restore`: storage's program does it, which knows the engines.
 /// The command line of a device needs no client of PostgreSQL.

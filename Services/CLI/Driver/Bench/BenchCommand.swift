@@ -1,7 +1,7 @@
-internal import Crypto
-internal import Launch
-internal import Model
-public import Runtime
+internal import CaravanCrypto
+internal import CaravanLaunch
+internal import CaravanModel
+public import CaravanRuntime
 
 /// `caravan bench WHAT`: measures a suite of its own, with the machine's floors in the same run.
 public enum BenchCommand {

@@ -1,5 +1,5 @@
-internal import Encoding
-internal import Runtime
+internal import CaravanEncoding
+internal import CaravanRuntime
 
 /// Figures of one run, each printed as one JSON line as soon as it is known.
 struct BenchReport: Sendable {

@@ -1,12 +1,12 @@
-internal import Bus
-internal import BusNATS
-internal import CLICore
-internal import Crypto
-internal import Encoding
+internal import CaravanBus
+internal import CaravanBusNATS
+internal import CaravanCLICore
+internal import CaravanCrypto
+internal import CaravanEncoding
+internal import CaravanLaunch
+internal import CaravanModel
+internal import CaravanRuntime
 internal import Glibc
-internal import Launch
-internal import Model
-internal import Runtime
 
 /// A suite of its own for one measurement: `caravan up` in a directory that goes away with it, and the devices it
 /// needs.

@@ -1,9 +1,9 @@
-internal import BusNATS
-internal import Client
-internal import Model
-internal import Runtime
-internal import StorageClient
-internal import Wire
+internal import CaravanBusNATS
+internal import CaravanClient
+internal import CaravanModel
+internal import CaravanRuntime
+internal import CaravanStorageClient
+internal import CaravanWire
 
 /// A new device fetches what others wrote: rows a second, durable in its own store, and bytes a row on the wire. Before
 /// it the same pages straight from storage, by two who read beside each other.
@@ -78,7 +78,7 @@ struct CatchupBench: Sendable {
   /// - Returns: bytes of all pages.
   private func read(_ zone: ZoneID, of storage: StorageClient, expecting rows: Int) async throws -> Int {
     var (bytes, pages) = (0, 0)
-    var position: Wire.ChangePosition?
+    var position: CaravanWire.ChangePosition?
     while true {
       let request = ReadChangesRequest(
         zone: ZoneRef(zone), maxRecords: 4_096, maxBytes: UInt32(Limits.pageBytes), from: position)

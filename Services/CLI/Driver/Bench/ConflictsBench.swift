@@ -1,6 +1,6 @@
-internal import Client
-internal import Model
-internal import Runtime
+internal import CaravanClient
+internal import CaravanModel
+internal import CaravanRuntime
 
 /// Devices of one user that change one row at once, until all have the same (BEN-05): each resolves its conflicts as
 /// the figure says. The floor is as many devices that change a row each.

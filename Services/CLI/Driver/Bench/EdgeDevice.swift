@@ -1,10 +1,10 @@
-internal import Bus
-internal import BusNATS
-internal import Compression
-internal import Crypto
-internal import Model
-internal import Runtime
-internal import Wire
+internal import CaravanBus
+internal import CaravanBusNATS
+internal import CaravanCompression
+internal import CaravanCrypto
+internal import CaravanModel
+internal import CaravanRuntime
+internal import CaravanWire
 
 /// A device that speaks the edge protocol by itself, without an agent: what a load of many devices is made of.
 struct EdgeDevice: Sendable {
@@ -26,7 +26,7 @@ struct EdgeDevice: Sendable {
 
   /// One operation in one frame; comes again where the cloud is busy, as agents do.
   /// - Throws: what the cloud refused.
-  func ask(_ kind: Operation.Kind) async throws(CaravanError) -> Wire.Result.Kind {
+  func ask(_ kind: Operation.Kind) async throws(CaravanError) -> CaravanWire.Result.Kind {
     var attempt = 1
     while true {
       do { return try await askOnce(kind) } catch {
@@ -38,7 +38,7 @@ struct EdgeDevice: Sendable {
     }
   }
 
-  private func askOnce(_ kind: Operation.Kind) async throws(CaravanError) -> Wire.Result.Kind {
+  private func askOnce(_ kind: Operation.Kind) async throws(CaravanError) -> CaravanWire.Result.Kind {
     let exchange = Exchange(epoch: epoch, operations: [Operation(kind: kind)]).encoded()
     let frame = Frame(plainBytes: UInt32(exchange.count), body: exchange)
     let answer = try await bus.request(
@@ -57,8 +57,8 @@ struct EdgeDevice: Sendable {
 
   /// The id of a record type with one text field.
   func makeType(_ name: String, in container: String) async throws(CaravanError) -> UInt32 {
-    let type = Wire.RecordType(
-      name: name, fields: [Wire.FieldDefinition(id: 0, name: "text", kind: .text)])
+    let type = CaravanWire.RecordType(
+      name: name, fields: [CaravanWire.FieldDefinition(id: 0, name: "text", kind: .text)])
     guard case .type(let agreed) = try await ask(.propose(ProposeTable(container: container, type: type))) else {
       throw CaravanError(.internalError, "a proposal was answered with something else")
     }
@@ -71,7 +71,7 @@ struct EdgeDevice: Sendable {
     _ database: DatabaseScope = .private, isNew: Bool = true
   ) async throws(CaravanError) {
     let mutations = zip(names, bodies).map {
-      Wire.Mutation(name: $0, kind: .save, basedOn: isNew ? 0 : nil, type: type, body: $1)
+      CaravanWire.Mutation(name: $0, kind: .save, basedOn: isNew ? 0 : nil, type: type, body: $1)
     }
     let reply = try await push(mutations, op: op, to: zone, in: container, database)
     guard reply.outcomes.count == mutations.count, reply.outcomes.allSatisfy({ $0.verdict == .accepted }) else {
@@ -80,7 +80,7 @@ struct EdgeDevice: Sendable {
   }
 
   func push(
-    _ mutations: [Wire.Mutation], op: UInt64, to zone: String, in container: String,
+    _ mutations: [CaravanWire.Mutation], op: UInt64, to zone: String, in container: String,
     _ database: DatabaseScope = .private
   ) async throws(CaravanError) -> CommitReply {
     let push = Push(

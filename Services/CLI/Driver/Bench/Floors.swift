@@ -1,8 +1,8 @@
-internal import Bus
-internal import BusNATS
+internal import CaravanBus
+internal import CaravanBusNATS
+internal import CaravanModel
+internal import CaravanRuntime
 internal import Glibc
-internal import Model
-internal import Runtime
 
 /// What disk and broker can do by themselves, measured in the same run as ours.
 struct Floors: Sendable {

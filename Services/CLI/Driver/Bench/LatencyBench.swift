@@ -1,6 +1,6 @@
-internal import Client
-internal import Model
-internal import Runtime
+internal import CaravanClient
+internal import CaravanModel
+internal import CaravanRuntime
 
 /// From the call that saves a row on device A until it is durable on device B and the app there has been told, and
 /// until that app has read it: period 0, two agents.

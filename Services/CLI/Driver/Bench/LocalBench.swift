@@ -1,8 +1,8 @@
-internal import Client
+internal import CaravanClient
+internal import CaravanModel
+internal import CaravanRuntime
+internal import CaravanSQLite
 internal import Glibc
-internal import Model
-internal import Runtime
-internal import SQLite
 
 /// A row with a 1 MiB object through the agent's socket, beside the same bytes as a file and an SQLite row (BEN-06);
 /// then short objects in both store modes. What is read is compared by `memcmp`, and that is timed in both.

@@ -1,8 +1,8 @@
-internal import Encoding
+internal import CaravanEncoding
+internal import CaravanLaunch
+internal import CaravanModel
+internal import CaravanRuntime
 internal import Glibc
-internal import Launch
-internal import Model
-internal import Runtime
 
 /// What keeps the rows of a suite, or of a device, asked through storage's program: that knows the engines, and the
 /// command line of a device needs no client of PostgreSQL.

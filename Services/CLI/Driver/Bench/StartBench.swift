@@ -1,9 +1,9 @@
-internal import BusNATS
-internal import Client
+internal import CaravanBusNATS
+internal import CaravanClient
+internal import CaravanLaunch
+internal import CaravanModel
+internal import CaravanRuntime
 internal import Glibc
-internal import Launch
-internal import Model
-internal import Runtime
 
 /// An agent with ten apps and many rows: from the start of its process to its first answer, after an orderly end and
 /// after `kill -9`; then what it takes while nobody wants anything of it.

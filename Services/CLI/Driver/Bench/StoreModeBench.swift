@@ -1,6 +1,6 @@
-internal import Client
-internal import Model
-internal import Runtime
+internal import CaravanClient
+internal import CaravanModel
+internal import CaravanRuntime
 
 /// Rows with 1 KiB objects, updated and read through the agent's socket in both store modes, in turn (BEN-03).
 struct StoreModeBench: Sendable {

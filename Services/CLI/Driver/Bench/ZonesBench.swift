@@ -1,7 +1,7 @@
-internal import BusNATS
-internal import Model
-internal import Runtime
-internal import Wire
+internal import CaravanBusNATS
+internal import CaravanModel
+internal import CaravanRuntime
+internal import CaravanWire
 
 /// BEN-32: what a zone's order costs. Durable single saves a second of 64 devices, to one custom zone, to a zone of its
 /// own each, and to the public database's default zone, which is spread over shards.

@@ -1,8 +1,8 @@
-internal import BusNATS
-internal import CLICore
-internal import Launch
-internal import Model
-internal import Runtime
+internal import CaravanBusNATS
+internal import CaravanCLICore
+internal import CaravanLaunch
+internal import CaravanModel
+internal import CaravanRuntime
 
 /// `caravan connections`: what `caravan up` does by itself, for a deployment of containers.
 enum ConnectionCommands {

@@ -1,9 +1,9 @@
-internal import Bus
-internal import CLICore
-internal import Crypto
-internal import Encoding
-internal import Model
-internal import Runtime
+internal import CaravanBus
+internal import CaravanCLICore
+internal import CaravanCrypto
+internal import CaravanEncoding
+internal import CaravanModel
+internal import CaravanRuntime
 
 extension GaugeName {
   static let connections = GaugeName("caravan_connections", "Connections of the account that the broker has.")

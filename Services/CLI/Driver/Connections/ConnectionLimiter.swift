@@ -1,11 +1,11 @@
-internal import Bus
-internal import BusNATS
-internal import CLICore
-internal import Crypto
-internal import Encoding
-internal import Launch
-internal import Model
-internal import Runtime
+internal import CaravanBus
+internal import CaravanBusNATS
+internal import CaravanCLICore
+internal import CaravanCrypto
+internal import CaravanEncoding
+internal import CaravanLaunch
+internal import CaravanModel
+internal import CaravanRuntime
 
 /// Counts the connections of each device by what the broker tells of them, and makes the credentials of a device void
 /// that has too many: they end, and it has to be enrolled anew. It holds the operator's key, so it listens to nobody

@@ -1,9 +1,9 @@
-internal import Bus
-internal import BusNATS
-internal import Crypto
-internal import Launch
-internal import Model
-internal import Runtime
+internal import CaravanBus
+internal import CaravanBusNATS
+internal import CaravanCrypto
+internal import CaravanLaunch
+internal import CaravanModel
+internal import CaravanRuntime
 
 /// How a command reaches the bus: as the suite of `--dir` says, or as its flags do.
 struct BusSession: Sendable {

@@ -1,4 +1,4 @@
-internal import Encoding
+internal import CaravanEncoding
 
 /// A JSON array, one element a line, said as it comes.
 struct JSONList {

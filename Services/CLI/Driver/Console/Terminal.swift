@@ -1,4 +1,4 @@
-package import Runtime
+package import CaravanRuntime
 
 /// Where a command speaks: results on standard output, everything else elsewhere.
 package struct Terminal: Sendable {

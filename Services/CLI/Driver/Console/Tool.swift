@@ -1,7 +1,7 @@
-internal import CLICore
+internal import CaravanCLICore
+internal import CaravanModel
+package import CaravanRuntime
 internal import Glibc
-internal import Model
-package import Runtime
 
 /// One command of `caravan`, and what it does.
 package struct Tool: Sendable {

@@ -1,10 +1,10 @@
-internal import Bus
-internal import BusNATS
-internal import CLICore
-internal import Crypto
-internal import Launch
-internal import Model
-internal import Runtime
+internal import CaravanBus
+internal import CaravanBusNATS
+internal import CaravanCLICore
+internal import CaravanCrypto
+internal import CaravanLaunch
+internal import CaravanModel
+internal import CaravanRuntime
 
 /// What an operator's command needs of a deployment: that of `caravan up --dir`, or one whose parts are named.
 struct Deployment: Sendable {

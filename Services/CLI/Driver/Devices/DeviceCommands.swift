@@ -1,10 +1,10 @@
-internal import CLICore
-internal import Crypto
-internal import Encoding
+internal import CaravanCLICore
+internal import CaravanCrypto
+internal import CaravanEncoding
+internal import CaravanLaunch
+internal import CaravanModel
+internal import CaravanRuntime
 internal import Glibc
-internal import Launch
-internal import Model
-internal import Runtime
 
 /// `caravan device add|revoke|renew|list`.
 enum DeviceCommands {

@@ -1,9 +1,9 @@
-internal import CLICore
-internal import Crypto
-internal import Encoding
-internal import Launch
-internal import Model
-internal import Runtime
+internal import CaravanCLICore
+internal import CaravanCrypto
+internal import CaravanEncoding
+internal import CaravanLaunch
+internal import CaravanModel
+internal import CaravanRuntime
 
 /// `caravan device renew`: a device that was away for longer than its credentials were good proves its key to the
 /// gateway and gets others. Agents that are connected do that by themselves.

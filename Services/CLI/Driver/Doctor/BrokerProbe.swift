@@ -1,10 +1,10 @@
-internal import BusNATS
-internal import CLICore
-internal import Crypto
+internal import CaravanBusNATS
+internal import CaravanCLICore
+internal import CaravanCrypto
+internal import CaravanLaunch
+internal import CaravanModel
+internal import CaravanRuntime
 internal import Glibc
-internal import Launch
-internal import Model
-internal import Runtime
 internal import SwiftOverlayShims
 
 /// Goes towards a broker step by step (name, connection, greeting, certificate, credentials), so that one knows where

@@ -1,13 +1,13 @@
-internal import CLICore
-internal import Client
-internal import Crypto
+internal import CaravanCLICore
+internal import CaravanClient
+internal import CaravanCrypto
+internal import CaravanLaunch
+internal import CaravanModel
+internal import CaravanRuntime
+internal import CaravanSQLite
+internal import CaravanWire
 internal import Glibc
-internal import Launch
-internal import Model
-internal import Runtime
-internal import SQLite
 internal import SwiftOverlayShims
-internal import Wire
 
 /// Looks at what is on the device itself. Its calls block, on a thread of their own; nothing it does leaves a trace.
 actor DeviceProbe {

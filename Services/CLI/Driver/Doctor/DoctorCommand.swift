@@ -1,14 +1,14 @@
-internal import Bus
-internal import BusNATS
-internal import CLICore
-internal import Crypto
-internal import Encoding
+internal import CaravanBus
+internal import CaravanBusNATS
+internal import CaravanCLICore
+internal import CaravanCrypto
+internal import CaravanEncoding
+internal import CaravanLaunch
+internal import CaravanModel
+internal import CaravanRuntime
+internal import CaravanStorageClient
+internal import CaravanWire
 internal import Glibc
-internal import Launch
-internal import Model
-internal import Runtime
-internal import StorageClient
-internal import Wire
 
 /// `caravan doctor`: what is wrong on a device, and what to do about it.
 enum DoctorCommand {

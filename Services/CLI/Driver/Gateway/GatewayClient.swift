@@ -1,8 +1,8 @@
-internal import Encoding
-internal import HTTPClient
-internal import Launch
-internal import Model
-internal import Runtime
+internal import CaravanEncoding
+internal import CaravanHTTPClient
+internal import CaravanLaunch
+internal import CaravanModel
+internal import CaravanRuntime
 
 /// Asks a gateway, as an operator does.
 struct GatewayClient: Sendable {

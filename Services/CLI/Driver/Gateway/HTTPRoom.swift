@@ -1,5 +1,5 @@
-internal import HTTPClient
-internal import Model
+internal import CaravanHTTPClient
+internal import CaravanModel
 
 /// Where a gateway is asked, which blocks: on a thread of its own.
 actor HTTPRoom {

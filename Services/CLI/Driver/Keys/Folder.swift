@@ -1,7 +1,7 @@
+internal import CaravanLaunch
+internal import CaravanModel
+internal import CaravanRuntime
 internal import Glibc
-internal import Launch
-internal import Model
-internal import Runtime
 
 /// A directory of secrets: it and its files are its owner's alone.
 struct Folder: Sendable {

@@ -1,9 +1,9 @@
-internal import Bus
-package import Crypto
-internal import Launch
-internal import Model
-internal import SchemaClient
-internal import StorageClient
+internal import CaravanBus
+package import CaravanCrypto
+internal import CaravanLaunch
+internal import CaravanModel
+internal import CaravanSchemaClient
+internal import CaravanStorageClient
 
 /// Who holds credentials of its own, beside devices.
 package enum Holder: String, Sendable, CaseIterable {

@@ -1,8 +1,8 @@
-internal import CLICore
-internal import Crypto
-internal import Launch
-internal import Model
-internal import Runtime
+internal import CaravanCLICore
+internal import CaravanCrypto
+internal import CaravanLaunch
+internal import CaravanModel
+internal import CaravanRuntime
 
 /// `caravan keys init`: what a composed deployment begins with.
 enum KeyCommands {

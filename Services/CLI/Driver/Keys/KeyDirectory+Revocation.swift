@@ -1,9 +1,9 @@
-internal import Bus
-internal import Crypto
-internal import Encoding
-internal import Model
-internal import Runtime
-internal import SQLite
+internal import CaravanBus
+internal import CaravanCrypto
+internal import CaravanEncoding
+internal import CaravanModel
+internal import CaravanRuntime
+internal import CaravanSQLite
 
 extension KeyDirectory {
   /// Revocations follow one another, whichever process makes them: each begins with what the one before has written.

@@ -1,9 +1,9 @@
-internal import CLICore
-internal import Crypto
-internal import Launch
-internal import Model
-internal import Runtime
-internal import SQLite
+internal import CaravanCLICore
+internal import CaravanCrypto
+internal import CaravanLaunch
+internal import CaravanModel
+internal import CaravanRuntime
+internal import CaravanSQLite
 
 /// A directory's ring of ticket keys, and the key of aliases, which is another (issue 5, A9).
 extension KeyDirectory {

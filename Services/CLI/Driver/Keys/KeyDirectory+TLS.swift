@@ -1,7 +1,7 @@
-internal import Crypto
-internal import Launch
-internal import Model
-internal import Runtime
+internal import CaravanCrypto
+internal import CaravanLaunch
+internal import CaravanModel
+internal import CaravanRuntime
 
 /// The certificates of a deployment, signed by an authority of its own, in `tls` below the keys.
 extension KeyDirectory {

@@ -1,10 +1,10 @@
-internal import CLICore
-internal import Crypto
-internal import Encoding
-internal import Launch
-internal import Model
-internal import Runtime
-internal import SQLite
+internal import CaravanCLICore
+internal import CaravanCrypto
+internal import CaravanEncoding
+internal import CaravanLaunch
+internal import CaravanModel
+internal import CaravanRuntime
+internal import CaravanSQLite
 
 /// Every key and token of a deployment, as files (architecture §4): made where they are missing, never made anew. What
 /// is derived from keys, the tokens, is signed again when this release means something else by it.

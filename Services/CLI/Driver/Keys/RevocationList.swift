@@ -1,5 +1,5 @@
-internal import Crypto
-internal import Model
+internal import CaravanCrypto
+internal import CaravanModel
 
 /// Which user keys are out, as the account's token tells the broker. The token travels whole with each change, so the
 /// list is kept short: a key is forgotten when the last credentials that were signed for it are over anyhow.

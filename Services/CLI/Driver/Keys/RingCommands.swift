@@ -1,8 +1,8 @@
-internal import Crypto
-internal import Encoding
-internal import Launch
-internal import Model
-internal import Runtime
+internal import CaravanCrypto
+internal import CaravanEncoding
+internal import CaravanLaunch
+internal import CaravanModel
+internal import CaravanRuntime
 
 /// `caravan keys show`, `rotate`, `distrust`: other keys of tickets and tokens while services run (issue 5, A9).
 enum RingCommands {

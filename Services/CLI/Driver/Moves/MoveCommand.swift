@@ -1,9 +1,9 @@
-internal import CLICore
-internal import Encoding
-internal import Model
-internal import Runtime
-internal import StorageClient
-internal import Wire
+internal import CaravanCLICore
+internal import CaravanEncoding
+internal import CaravanModel
+internal import CaravanRuntime
+internal import CaravanStorageClient
+internal import CaravanWire
 
 /// `caravan move`: a user's private databases into another store of the deployment (CK-100).
 enum MoveCommand {

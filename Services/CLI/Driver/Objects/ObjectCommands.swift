@@ -1,10 +1,10 @@
-internal import Bus
-internal import CLICore
-internal import Encoding
-internal import Model
-internal import Runtime
-internal import StorageClient
-internal import Wire
+internal import CaravanBus
+internal import CaravanCLICore
+internal import CaravanEncoding
+internal import CaravanModel
+internal import CaravanRuntime
+internal import CaravanStorageClient
+internal import CaravanWire
 
 /// `caravan objects`: how the way to the object store stands.
 enum ObjectCommands {

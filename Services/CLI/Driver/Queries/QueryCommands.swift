@@ -1,10 +1,10 @@
-internal import Bus
-internal import CLICore
-internal import Encoding
-internal import Model
-internal import Runtime
-internal import SchemaClient
-internal import Wire
+internal import CaravanBus
+internal import CaravanCLICore
+internal import CaravanEncoding
+internal import CaravanModel
+internal import CaravanRuntime
+internal import CaravanSchemaClient
+internal import CaravanWire
 
 /// `caravan query`: records of one type, as the query service finds them.
 enum QueryCommands {
@@ -40,7 +40,7 @@ enum QueryCommands {
     if let limit = options[limit], limit < 1 {
       throw CaravanError(.invalidData, "--limit \(limit) would show nothing: give 1 or more")
     }
-    var query = Model.Query(
+    var query = CaravanModel.Query(
       database: DatabaseID(
         container: container, environment: try Environment(flag: options[environment]),
         owner: try options[user].map { name throws(CaravanError) in try UserID(name) }),
@@ -60,7 +60,7 @@ enum QueryCommands {
 
   /// Hands over the hits page by page.
   private static func pages(
-    _ query: Model.Query, _ limit: Int?, _ bus: any MessageBus,
+    _ query: CaravanModel.Query, _ limit: Int?, _ bus: any MessageBus,
     _ take: (QueryReply) throws(CaravanError) -> Void
   ) async throws(CaravanError) {
     var query = query
@@ -78,7 +78,8 @@ enum QueryCommands {
   }
 
   private static func printTable(
-    _ query: Model.Query, _ type: Model.RecordType, _ limit: Int?, _ bus: any MessageBus, _ terminal: Terminal
+    _ query: CaravanModel.Query, _ type: CaravanModel.RecordType, _ limit: Int?, _ bus: any MessageBus,
+    _ terminal: Terminal
   ) async throws(CaravanError) {
     var table = TextTable(["ZONE", "RECORD"] + type.fields.map(\.name))
     try await pages(query, limit, bus) { reply throws(CaravanError) in
@@ -91,7 +92,7 @@ enum QueryCommands {
   }
 
   private static func printJSON(
-    _ query: Model.Query, _ limit: Int?, _ bus: any MessageBus, _ terminal: Terminal
+    _ query: CaravanModel.Query, _ limit: Int?, _ bus: any MessageBus, _ terminal: Terminal
   ) async throws(CaravanError) {
     var list = JSONList(terminal)
     try await pages(query, limit, bus) { reply throws(CaravanError) in

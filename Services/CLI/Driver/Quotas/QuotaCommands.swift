@@ -1,9 +1,9 @@
-internal import CLICore
-internal import Encoding
-internal import Model
-internal import Runtime
-internal import StorageClient
-internal import Wire
+internal import CaravanCLICore
+internal import CaravanEncoding
+internal import CaravanModel
+internal import CaravanRuntime
+internal import CaravanStorageClient
+internal import CaravanWire
 
 /// `caravan quota show|set|reset`: what users and containers hold and may hold (CK-102).
 enum QuotaCommands {
@@ -33,8 +33,8 @@ enum QuotaCommands {
       }
       try await run(options, terminal) { state in
         QuotaRequest(
-          set: Wire.Quota(
-            Model.Quota(
+          set: CaravanWire.Quota(
+            CaravanModel.Quota(
               records: records.map(\.number) ?? state.quota.records, bytes: bytes.map(\.number) ?? state.quota.bytes)))
       }
     },

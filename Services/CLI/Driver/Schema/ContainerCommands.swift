@@ -1,8 +1,8 @@
-internal import CLICore
-internal import Encoding
-internal import Model
-internal import Runtime
-internal import SchemaClient
+internal import CaravanCLICore
+internal import CaravanEncoding
+internal import CaravanModel
+internal import CaravanRuntime
+internal import CaravanSchemaClient
 
 /// `caravan container create|list|show|allow-developer|remove-developer|invite|uninvite`: whose a container is, who
 /// says how its records behave (CK-01), and who may use it.

@@ -1,11 +1,11 @@
-internal import Bus
-internal import BusNATS
-internal import Compression
-internal import Crypto
-internal import Launch
-internal import Model
-internal import Runtime
-internal import Wire
+internal import CaravanBus
+internal import CaravanBusNATS
+internal import CaravanCompression
+internal import CaravanCrypto
+internal import CaravanLaunch
+internal import CaravanModel
+internal import CaravanRuntime
+internal import CaravanWire
 
 /// Says what a container's developer says of its record types, with the credentials of a device of theirs.
 struct DeveloperSession: Sendable {
@@ -16,7 +16,7 @@ struct DeveloperSession: Sendable {
 
   /// - Parameter environment: that the caller means; nil: the one of the credentials.
   init(
-    _ file: String, _ options: Options, _ environment: Model.Environment?, _ host: Host
+    _ file: String, _ options: Options, _ environment: CaravanModel.Environment?, _ host: Host
   ) throws(CaravanError) {
     let claims = try Credentials.reading(file).jwt.claims
     device = try EnrolledDevice(credentials: claims.name, user: claims.userTag)
@@ -33,11 +33,12 @@ struct DeveloperSession: Sendable {
   /// Registers what is new of the type, and then what is said of how its records behave.
   /// - Parameter change: to the settings as they are.
   func declare(
-    _ type: Model.RecordType, in container: ContainerID, _ change: @Sendable (inout Model.TypeSettings) -> Void
-  ) async throws(CaravanError) -> Model.RecordType {
+    _ type: CaravanModel.RecordType, in container: ContainerID,
+    _ change: @Sendable (inout CaravanModel.TypeSettings) -> Void
+  ) async throws(CaravanError) -> CaravanModel.RecordType {
     try await session.with(host) { bus throws(CaravanError) in
       let registered = try await propose(type, in: container, over: bus)
-      let before = registered.settings ?? Model.TypeSettings()
+      let before = registered.settings ?? CaravanModel.TypeSettings()
       var settings = before
       change(&settings)
       guard settings != before else { return registered }
@@ -48,9 +49,9 @@ struct DeveloperSession: Sendable {
   }
 
   private func propose(
-    _ type: Model.RecordType, in container: ContainerID, over bus: any MessageBus
-  ) async throws(CaravanError) -> Model.RecordType {
-    let proposal = ProposeTable(container: container.text, type: Wire.RecordType(type), declared: true)
+    _ type: CaravanModel.RecordType, in container: ContainerID, over bus: any MessageBus
+  ) async throws(CaravanError) -> CaravanModel.RecordType {
+    let proposal = ProposeTable(container: container.text, type: CaravanWire.RecordType(type), declared: true)
     let exchange = Exchange(epoch: host.random.next() >> 1, operations: [Operation(kind: .propose(proposal))]).encoded()
     let answer = try await bus.request(
       Message(Frame(plainBytes: UInt32(exchange.count), body: exchange).encoded()), to: .exchange(device),

@@ -1,9 +1,9 @@
-internal import Bus
-internal import Crypto
+internal import CaravanBus
+internal import CaravanCrypto
+internal import CaravanLaunch
+internal import CaravanModel
+internal import CaravanRuntime
 internal import Glibc
-internal import Launch
-internal import Model
-internal import Runtime
 
 /// `caravan extension add|revoke`: credentials of programs that decide conflicts (CK-36).
 enum ExtensionCommands {

@@ -1,9 +1,9 @@
-internal import Bus
-internal import CLICore
-internal import Encoding
-internal import Model
-internal import Runtime
-internal import SchemaClient
+internal import CaravanBus
+internal import CaravanCLICore
+internal import CaravanEncoding
+internal import CaravanModel
+internal import CaravanRuntime
+internal import CaravanSchemaClient
 
 /// `caravan schema list|set`: record types, and how their records behave (UNI-02, CK-30).
 enum SchemaCommands {

@@ -1,8 +1,8 @@
-internal import CLICore
+internal import CaravanCLICore
+internal import CaravanLaunch
+internal import CaravanModel
+internal import CaravanRuntime
 internal import Glibc
-internal import Launch
-internal import Model
-internal import Runtime
 
 /// Where a suite listens, and nobody else that is starting.
 struct Addresses: Sendable {

@@ -1,9 +1,9 @@
-internal import CLICore
-internal import Encoding
-internal import HTTPClient
-internal import Launch
-internal import Model
-internal import Runtime
+internal import CaravanCLICore
+internal import CaravanEncoding
+internal import CaravanHTTPClient
+internal import CaravanLaunch
+internal import CaravanModel
+internal import CaravanRuntime
 
 /// Says when the suite is ready, and keeps its run file true. The suite does not need that file: one that cannot be
 /// written is said, and tried again.

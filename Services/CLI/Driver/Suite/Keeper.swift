@@ -1,7 +1,7 @@
-internal import CLICore
-internal import Launch
-internal import Model
-internal import Runtime
+internal import CaravanCLICore
+internal import CaravanLaunch
+internal import CaravanModel
+internal import CaravanRuntime
 
 /// Keeps one process of the suite running: starts it again when it dies, ends it in order when told to.
 struct Keeper: Service {

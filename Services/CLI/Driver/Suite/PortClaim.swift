@@ -1,6 +1,6 @@
+internal import CaravanModel
+internal import CaravanRuntime
 internal import Glibc
-internal import Model
-internal import Runtime
 
 /// A port on which this process is about to have something listen: others that are about to do so are told, before
 /// anybody does. It is a name of a unix socket in no directory (https://man7.org/linux/man-pages/man7/unix.7.html): in

@@ -1,4 +1,4 @@
-internal import Runtime
+internal import CaravanRuntime
 
 /// Which processes of the suite run now.
 final class ProcessBoard: Sendable {

@@ -1,9 +1,9 @@
-internal import CLICore
+internal import CaravanCLICore
+internal import CaravanLaunch
+internal import CaravanModel
+internal import CaravanRuntime
+internal import CaravanSQLite
 internal import Glibc
-internal import Launch
-internal import Model
-internal import Runtime
-internal import SQLite
 
 /// `caravan up`: nats-server and every service on one machine.
 enum SuiteCommands {

@@ -1,8 +1,8 @@
-internal import BusNATS
-internal import CLICore
-internal import Launch
-internal import Model
-internal import Runtime
+internal import CaravanBusNATS
+internal import CaravanCLICore
+internal import CaravanLaunch
+internal import CaravanModel
+internal import CaravanRuntime
 
 /// How `caravan up` is set up.
 struct SuitePlan: Sendable {

@@ -1,9 +1,9 @@
-internal import CLICore
-internal import Encoding
+internal import CaravanCLICore
+internal import CaravanEncoding
+internal import CaravanLaunch
+internal import CaravanModel
+package import CaravanRuntime
 internal import Glibc
-internal import Launch
-internal import Model
-package import Runtime
 
 extension Flag where Value == String? {
   /// The directory of `caravan up`.

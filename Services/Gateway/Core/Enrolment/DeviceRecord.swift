@@ -1,4 +1,4 @@
-public import Model
+public import CaravanModel
 
 /// A device as the registry knows it: its latest enrolment.
 public struct DeviceRecord: Sendable, Equatable {

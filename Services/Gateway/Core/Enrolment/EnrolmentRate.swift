@@ -1,4 +1,4 @@
-package import Model
+package import CaravanModel
 
 /// How often anybody may try to enrol: a rate for each address, and one for all of them together. Whoever is stopped at
 /// their own rate takes nothing from all.

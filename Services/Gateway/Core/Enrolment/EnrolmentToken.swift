@@ -1,4 +1,4 @@
-public import Model
+public import CaravanModel
 
 /// A one-time token, as it is kept: its text is known to whoever was handed it, the store has its hash only.
 public struct EnrolmentToken: Sendable, Equatable {

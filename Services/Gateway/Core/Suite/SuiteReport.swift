@@ -1,5 +1,5 @@
-public import Encoding
-public import Model
+public import CaravanEncoding
+public import CaravanModel
 
 /// What one service instance says of one of its endpoints (ADR-32 STATS).
 public struct EndpointReport: Sendable, Equatable {

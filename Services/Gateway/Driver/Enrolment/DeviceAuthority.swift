@@ -1,5 +1,5 @@
-public import Crypto
-public import Model
+public import CaravanCrypto
+public import CaravanModel
 
 /// The scoped key that signs devices: whatever it signs may publish and subscribe what the account's template says, and
 /// nothing else.

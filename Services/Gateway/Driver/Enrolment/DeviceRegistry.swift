@@ -1,7 +1,7 @@
-internal import GatewayCore
-internal import Model
-internal import StorageClient
-internal import Wire
+internal import CaravanGatewayCore
+internal import CaravanModel
+internal import CaravanStorageClient
+internal import CaravanWire
 
 /// Every device ever enrolled, with its latest enrolment: records of the zone `devices`, named `<user>/<device>`.
 /// Records from before enrolments had numbers are named after the device alone, until they are written again.
@@ -21,7 +21,7 @@ struct DeviceRegistry: Sendable {
   struct Page: Sendable {
     var devices: [DeviceRecord]
     /// Where the next page begins; nil: this is the last.
-    var next: Wire.ChangePosition?
+    var next: CaravanWire.ChangePosition?
   }
 
   func find(_ user: UserID, _ device: DeviceID) async throws(CaravanError) -> Known? {
@@ -55,7 +55,7 @@ struct DeviceRegistry: Sendable {
   }
 
   /// In the order of their latest change, at most `limit`.
-  func page(from start: Wire.ChangePosition?, limit: Int) async throws(CaravanError) -> Page {
+  func page(from start: CaravanWire.ChangePosition?, limit: Int) async throws(CaravanError) -> Page {
     let zone = try SystemRecords.zone(Self.zone)
     let request = ReadChangesRequest(
       zone: ZoneRef(zone), maxRecords: UInt32(limit), maxBytes: UInt32(Limits.pageBytes), from: start)

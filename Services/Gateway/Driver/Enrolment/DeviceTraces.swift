@@ -1,5 +1,5 @@
-internal import Model
-internal import StorageClient
+internal import CaravanModel
+internal import CaravanStorageClient
 
 /// What the cloud keeps in order to reach a device: its subscription lists, which notify drops from its memory when
 /// they go.
@@ -8,7 +8,7 @@ struct DeviceTraces: Sendable {
 
   /// Of one enrolment. Again is no error.
   func remove(_ device: EnrolledDevice) async throws(CaravanError) {
-    for environment in Model.Environment.allCases {
+    for environment in CaravanModel.Environment.allCases {
       let database = DatabaseID(container: .system, environment: environment, owner: device.user)
       try await removeLists(of: device, from: ZoneID(database, Self.lists))
     }
@@ -19,7 +19,7 @@ struct DeviceTraces: Sendable {
   private func removeLists(of device: EnrolledDevice, from zone: ZoneID) async throws(CaravanError) {
     // The first enrolment may also have a list from before enrolments had numbers.
     let names = [device.token] + (device.enrolment == 1 ? [device.device.text] : [])
-    let entries: [Model.Entry]
+    let entries: [CaravanModel.Entry]
     do { entries = try await records.storage.fetch(names, from: zone) } catch {
       guard error.code == .zoneDoesNotExist else { throw error }
       return

@@ -1,10 +1,10 @@
-package import Crypto
-internal import Encoding
-package import GatewayCore
-package import Model
-package import Runtime
-package import StorageClient
-internal import Wire
+package import CaravanCrypto
+internal import CaravanEncoding
+package import CaravanGatewayCore
+package import CaravanModel
+package import CaravanRuntime
+package import CaravanStorageClient
+internal import CaravanWire
 
 /// Signs devices into the application account (architecture §4). Stateless: tokens and devices are records of the
 /// system container's public database.
@@ -34,7 +34,7 @@ package struct Enroller: Sendable {
 
   /// - Throws: `objectExists` when the device is enrolled already; `invalidData` for a lifetime out of range.
   package func mint(
-    user: UserID, device: DeviceID, environment: Model.Environment, lifetimeSeconds: Int64
+    user: UserID, device: DeviceID, environment: CaravanModel.Environment, lifetimeSeconds: Int64
   ) async throws(CaravanError) -> Minted {
     guard EnrolmentToken.lifetimeSeconds.contains(lifetimeSeconds) else {
       let range = EnrolmentToken.lifetimeSeconds
@@ -83,7 +83,7 @@ package struct Enroller: Sendable {
   // MARK: Devices
 
   /// - Throws: `invalidSyncToken` for a start that is none.
-  func devices(from start: Wire.ChangePosition?) async throws(CaravanError) -> DeviceRegistry.Page {
+  func devices(from start: CaravanWire.ChangePosition?) async throws(CaravanError) -> DeviceRegistry.Page {
     try await registry.page(from: start, limit: GatewayLimits.devicesPerPage)
   }
 

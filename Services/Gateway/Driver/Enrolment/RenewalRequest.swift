@@ -1,7 +1,7 @@
-internal import Crypto
-internal import Encoding
-internal import GatewayCore
-internal import Model
+internal import CaravanCrypto
+internal import CaravanEncoding
+internal import CaravanGatewayCore
+internal import CaravanModel
 
 /// Asks over HTTPS for credentials in the place of those that the bus does not let in any more. The key that is
 /// enrolled signs it.

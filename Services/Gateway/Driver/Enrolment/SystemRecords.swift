@@ -1,6 +1,6 @@
-internal import Model
-internal import StorageClient
-internal import Wire
+internal import CaravanModel
+internal import CaravanStorageClient
+internal import CaravanWire
 
 /// Records of the system container's public database, a zone for each kind.
 struct SystemRecords: Sendable {
@@ -47,9 +47,9 @@ struct SystemRecords: Sendable {
   }
 
   private func change(
-    _ name: String, base: Base, _ change: Model.Mutation.Change, _ terms: WriteTerms? = nil, in zone: ZoneID
+    _ name: String, base: Base, _ change: CaravanModel.Mutation.Change, _ terms: WriteTerms? = nil, in zone: ZoneID
   ) async throws(CaravanError) -> Bool {
-    let mutation = Model.Mutation(name: name, base: base, change: change, terms: terms)
+    let mutation = CaravanModel.Mutation(name: name, base: base, change: change, terms: terms)
     guard case .applied(let outcomes, _, _, _) = try await storage.commit(to: zone, [mutation]) else {
       throw CaravanError(.internalError, "storage did not apply a record of the gateway")
     }

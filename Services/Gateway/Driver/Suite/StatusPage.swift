@@ -1,4 +1,4 @@
-internal import HTTP
+internal import CaravanHTTPServer
 
 /// One plain page that shows every instance, its rates and latencies, and asks again every second.
 enum StatusPage {

@@ -1,8 +1,8 @@
-internal import Bus
-internal import Encoding
-internal import GatewayCore
-internal import Model
-internal import Runtime
+internal import CaravanBus
+internal import CaravanEncoding
+internal import CaravanGatewayCore
+internal import CaravanModel
+internal import CaravanRuntime
 
 /// Asks the whole suite how it is, at most once a second whoever asks.
 actor SuiteMonitor {

@@ -1,4 +1,4 @@
-package import Model
+package import CaravanModel
 
 /// Where a user's private databases are, as it is kept in the main store. What there is to do follows from it alone, so
 /// whoever dies in between, the next life goes on (CK-100).

@@ -1,4 +1,4 @@
-package import Model
+package import CaravanModel
 
 /// An object at its place in the object store: `container/environment/owner/zone/record/field`, as people would look
 /// for it.

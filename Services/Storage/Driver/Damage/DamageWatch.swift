@@ -1,7 +1,7 @@
-import Model
-import Runtime
-import StorageCore
-import Store
+import CaravanModel
+import CaravanRuntime
+import CaravanStorageCore
+import CaravanStore
 
 extension CounterName {
   static let scrubbedBytes = CounterName(

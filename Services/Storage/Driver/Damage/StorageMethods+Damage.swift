@@ -1,7 +1,7 @@
-import Model
-import StorageCore
-import Store
-import Wire
+import CaravanModel
+import CaravanStorageCore
+import CaravanStore
+import CaravanWire
 
 extension StorageMethods {
   /// What is damaged, whatever the partition.

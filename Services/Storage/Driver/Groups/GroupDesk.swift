@@ -1,9 +1,9 @@
-import Bus
-import Model
-import Runtime
-import StorageCore
-import Store
-import Wire
+import CaravanBus
+import CaravanModel
+import CaravanRuntime
+import CaravanStorageCore
+import CaravanStore
+import CaravanWire
 
 /// What storage answers about commits in parts and the locks that guard them (UNI-05, UNI-04). Each request may come
 /// again, and then changes nothing (REC-25).
@@ -52,7 +52,7 @@ struct GroupDesk: Sendable {
         .limitExceeded, "a part has \(part.mutations.count) records: send 1 to \(Limits.recordsPerCommit)")
     }
     try await traffic.stage(part.chunks, in: zone.database)
-    let mutations: [Wire.Mutation]
+    let mutations: [CaravanWire.Mutation]
     switch try await lists.complete(part.mutations, in: zone.database) {
     case .missing(let hashes): return GroupReply(missingChunks: ChunkHash.joined(hashes))
     case .complete(let complete): mutations = complete
@@ -89,8 +89,8 @@ struct GroupDesk: Sendable {
     return GroupReply(commit: CommitReply(result, to: op.writer))
   }
 
-  private func mutations(of op: OpID, in zone: ZoneID) async throws(CaravanError) -> [Model.Mutation] {
-    var mutations: [Model.Mutation] = []
+  private func mutations(of op: OpID, in zone: ZoneID) async throws(CaravanError) -> [CaravanModel.Mutation] {
+    var mutations: [CaravanModel.Mutation] = []
     for body in try await store.parts(of: op, in: zone) {
       for mutation in try StagedMutations.decode(body).mutations { mutations.append(try mutation.model()) }
     }

@@ -1,7 +1,7 @@
-import Model
-import Runtime
-import StorageCore
-import Store
+import CaravanModel
+import CaravanRuntime
+import CaravanStorageCore
+import CaravanStore
 
 /// Enters what another store commits into the logs of the main one, each commit once, in order, after it is durable. So
 /// every partition has one log, whoever follows it, and wherever its users are. The other store's own log is the list

@@ -1,4 +1,4 @@
-import Runtime
+import CaravanRuntime
 
 /// What the latest move of a user has come to.
 final class MoveTally: Sendable {

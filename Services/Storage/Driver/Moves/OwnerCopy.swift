@@ -1,8 +1,8 @@
-import Backup
-import Crypto
-import Model
-import Runtime
-import Store
+import CaravanBackup
+import CaravanCrypto
+import CaravanModel
+import CaravanRuntime
+import CaravanStore
 
 /// Copies all that a store holds of one user into another, and compares.
 struct OwnerCopy: Sendable {
@@ -11,7 +11,7 @@ struct OwnerCopy: Sendable {
   let target: any MovableStore
   let tally: MoveTally
 
-  private var accounts: [Account] { Model.Environment.allCases.map { .user(owner, $0) } }
+  private var accounts: [Account] { CaravanModel.Environment.allCases.map { .user(owner, $0) } }
 
   // MARK: While the user's writes go on
 

@@ -1,6 +1,6 @@
-import Model
-import Runtime
-import StorageCore
+import CaravanModel
+import CaravanRuntime
+import CaravanStorageCore
 
 /// Knows in which store each user is, and keeps writers away from one that is being moved.
 final class OwnerGate: Sendable {

@@ -1,8 +1,8 @@
-package import Model
-package import Runtime
-import StorageCore
-import Store
-package import Wire
+package import CaravanModel
+package import CaravanRuntime
+import CaravanStorageCore
+import CaravanStore
+package import CaravanWire
 
 /// Moves users from store to store, one at a time (CK-100): copies what never changes while the user's writes go on,
 /// lets them wait while the rest is copied and compared, and says in one write where the user is from then on. Until

@@ -1,9 +1,9 @@
-import Model
-import Runtime
-import StorageClient
-import StorageCore
-import Store
-import Wire
+import CaravanModel
+import CaravanRuntime
+import CaravanStorageClient
+import CaravanStorageCore
+import CaravanStore
+import CaravanWire
 
 /// Where users are who are not in the main store, or are on their way: a record each, in the main store. One process
 /// owns that, and so is the only one that writes here.
@@ -54,11 +54,11 @@ struct PlacementBook: Sendable {
   /// Durable when it returns. What throws is not written, unless it is `timedOut` or `cancelled`: then write the same
   /// again.
   func write(_ placement: Placement, of owner: UserID) async throws(CaravanError) {
-    let change: Model.Mutation.Change =
+    let change: CaravanModel.Mutation.Change =
       placement.isDefault ? .delete : .save(type: 0, body: placement.fields.body, chunks: [])
     let (op, floor) = ops.begin()
     defer { ops.end(op) }
-    let mutation = Model.Mutation(name: owner.text, base: .any, change: change)
+    let mutation = CaravanModel.Mutation(name: owner.text, base: .any, change: change)
     let commit = Commit(zone: Self.zone, op: op, opFloor: floor, isAtomic: false, mutations: [mutation])
     guard case .applied(let outcomes, _, _, _) = try await store.commit(commit), case .accepted? = outcomes.first else {
       throw CaravanError(.internalError, "where user '\(owner)' is could not be written")

@@ -1,7 +1,7 @@
-package import Model
-package import Runtime
-import StorageCore
-package import Store
+package import CaravanModel
+package import CaravanRuntime
+import CaravanStorageCore
+package import CaravanStore
 
 /// Several stores as one archive: of each user what is in the store where the user is, of everything else what the main
 /// one has. What it is restored into is one store, with all users in it; they can be moved again.

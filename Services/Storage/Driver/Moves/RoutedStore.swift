@@ -1,7 +1,7 @@
-package import Model
-package import Runtime
-import StorageCore
-package import Store
+package import CaravanModel
+package import CaravanRuntime
+import CaravanStorageCore
+package import CaravanStore
 
 /// A store beside the main one.
 package struct Neighbour: Sendable {

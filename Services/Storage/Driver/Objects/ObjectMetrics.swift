@@ -1,5 +1,5 @@
-import Runtime
-import Store
+import CaravanRuntime
+import CaravanStore
 
 extension CounterName {
   static let objects = CounterName("caravan_storage_objects_total", "Objects moved to the object store, by outcome.")

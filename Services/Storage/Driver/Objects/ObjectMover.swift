@@ -1,11 +1,11 @@
-import Encoding
-package import Model
-package import Objects
-package import Runtime
-package import SchemaClient
-import StorageCore
-package import Store
-import Wire
+import CaravanEncoding
+package import CaravanModel
+package import CaravanObjects
+package import CaravanRuntime
+package import CaravanSchemaClient
+import CaravanStorageCore
+package import CaravanStore
+import CaravanWire
 
 /// Copies the objects of committed records to the object store, and takes away what is no more, without any device
 /// (REC-10, UNI-06). What is to be done lies in the store; of the processes that share one, the one with the lease does
@@ -165,7 +165,7 @@ package struct ObjectMover: Sendable {
 
   /// nil: it is no object.
   private func object(
-    _ value: Model.Value, at path: String, in database: DatabaseID
+    _ value: CaravanModel.Value, at path: String, in database: DatabaseID
   ) async throws(CaravanError) -> RecordObject? {
     let manifest: AssetManifest
     switch value {

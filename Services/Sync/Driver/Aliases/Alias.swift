@@ -1,6 +1,6 @@
-import Encoding
-import Runtime
-import SyncCore
+import CaravanEncoding
+import CaravanRuntime
+import CaravanSyncCore
 
 /// How a device and its user are called in one container, by whom others can see what it writes (CK-02).
 package struct Alias: Hashable, Sendable {

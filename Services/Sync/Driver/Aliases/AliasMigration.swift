@@ -1,10 +1,10 @@
-package import Bus
-package import Crypto
-package import Model
-package import Runtime
-import StorageClient
-import SyncCore
-import Wire
+package import CaravanBus
+package import CaravanCrypto
+package import CaravanModel
+package import CaravanRuntime
+import CaravanStorageClient
+import CaravanSyncCore
+import CaravanWire
 
 /// Writes down once what releases without a registry of aliases derived: of every device that is enrolled, and its
 /// user, in every container of development: of production nothing was derived. Afterwards nobody needs the key that

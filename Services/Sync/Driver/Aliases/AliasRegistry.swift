@@ -1,9 +1,9 @@
-package import Crypto
-package import Model
-package import Runtime
-import SchemaClient
-import Sealing
-import SyncCore
+package import CaravanCrypto
+package import CaravanModel
+package import CaravanRuntime
+import CaravanSchemaClient
+import CaravanSyncCore
+import CaravanTokens
 
 /// Which aliases users and devices have (CK-02): made at their first use in a container, and the same ever after,
 /// because public records are their creator's by them. Storage has them; this remembers what it was asked.
@@ -98,7 +98,7 @@ package final class AliasRegistry: Sendable {
   /// What makes new aliases; nil: chance, as always in production. In development, before what earlier releases derived
   /// was written down, whoever comes may be somebody who was there, and is called as before.
   /// - Throws: `invalidData` when that cannot be known any more.
-  private func derivation(in environment: Model.Environment) async throws(CaravanError) -> UserAlias? {
+  private func derivation(in environment: CaravanModel.Environment) async throws(CaravanError) -> UserAlias? {
     if environment == .production { return nil }
     if try await store.isMigrated() { return nil }
     if let legacy { return legacy }

@@ -1,6 +1,6 @@
-import Model
-package import StorageClient
-import Wire
+import CaravanModel
+package import CaravanStorageClient
+import CaravanWire
 
 /// How aliases lie in storage, where backups have them: records of the zone `aliases.<container>` of Caravan's own
 /// public database, in the environment that they are of. They are never changed. Field 1 of each is a text.
@@ -23,7 +23,7 @@ package struct AliasStore: Sendable {
   /// Where the aliases of a container are, in one environment.
   struct Place: Hashable, Sendable {
     let container: ContainerID
-    let environment: Model.Environment
+    let environment: CaravanModel.Environment
   }
 
   private static func zone(_ place: Place) throws(CaravanError) -> ZoneID {
@@ -83,7 +83,7 @@ package struct AliasStore: Sendable {
   private func commit(_ texts: [String: String], to zone: ZoneID) async throws(CaravanError) -> Bool {
     let mutations = texts.sorted { $0.key < $1.key }.map { name, text in
       let body = RecordFields([AliasNames.content: .text(text)]).body
-      return Model.Mutation(name: name, base: .absent, change: .save(type: 0, body: body, chunks: []))
+      return CaravanModel.Mutation(name: name, base: .absent, change: .save(type: 0, body: body, chunks: []))
     }
     guard case .applied(let outcomes, _, _, _) = try await storage.commit(to: zone, mutations) else {
       throw CaravanError(.internalError, "storage did not apply aliases")
@@ -91,14 +91,14 @@ package struct AliasStore: Sendable {
     return outcomes.allSatisfy { if case .accepted = $0 { true } else { false } }
   }
 
-  private func live(_ names: [String], in zone: ZoneID) async throws(CaravanError) -> [Model.Entry] {
+  private func live(_ names: [String], in zone: ZoneID) async throws(CaravanError) -> [CaravanModel.Entry] {
     do { return try await storage.fetch(names, from: zone).filter { !$0.isDeleted } } catch {
       guard error.code == .zoneDoesNotExist else { throw error }
       return []
     }
   }
 
-  private static func text(_ entry: Model.Entry) throws(CaravanError) -> String {
+  private static func text(_ entry: CaravanModel.Entry) throws(CaravanError) -> String {
     guard case .text(let text) = try RecordFields(body: entry.body)[AliasNames.content] else {
       throw CaravanError(.internalError, "record '\(entry.name)' of the aliases is not as sync writes it")
     }

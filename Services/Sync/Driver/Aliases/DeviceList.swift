@@ -1,7 +1,7 @@
-import Model
-import StorageClient
-import SyncCore
-import Wire
+import CaravanModel
+import CaravanStorageClient
+import CaravanSyncCore
+import CaravanWire
 
 /// Every device ever enrolled for development, as the gateway registers them: records of the zone `devices`, named
 /// `<user>/<device>`, or `<device>` where they are from before enrolments had numbers. Field 1: the user; field 5: the
@@ -18,8 +18,8 @@ struct DeviceList: Sendable {
   /// In the order of their latest change.
   /// - Parameter start: what the page before gave; nil: the first one is wanted.
   func page(
-    after start: Wire.ChangePosition?
-  ) async throws(CaravanError) -> (devices: [EnrolledDevice], next: Wire.ChangePosition?) {
+    after start: CaravanWire.ChangePosition?
+  ) async throws(CaravanError) -> (devices: [EnrolledDevice], next: CaravanWire.ChangePosition?) {
     let zone = try ZoneID(DatabaseID(container: .system, environment: .development, owner: nil), "devices")
     let request = ReadChangesRequest(
       zone: ZoneRef(zone), maxRecords: UInt32(SyncLimits.devicesPerPage), maxBytes: UInt32(Limits.pageBytes),

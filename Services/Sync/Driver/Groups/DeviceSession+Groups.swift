@@ -1,8 +1,8 @@
-import Model
-import Runtime
-import StorageClient
-import SyncCore
-import Wire
+import CaravanModel
+import CaravanRuntime
+import CaravanStorageClient
+import CaravanSyncCore
+import CaravanWire
 
 /// Commits in parts, and the lock that guards them (SMSyncServer's server API). Each call may come again after a lost
 /// answer, and then does nothing and succeeds (REC-25); there is no other recovery (REC-26).

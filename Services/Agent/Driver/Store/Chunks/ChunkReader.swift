@@ -1,8 +1,8 @@
-internal import AgentCore
-internal import ChunkFiles
-internal import Encoding
-internal import Model
-internal import SQLite
+internal import CaravanAgentCore
+internal import CaravanChunkFiles
+internal import CaravanEncoding
+internal import CaravanModel
+internal import CaravanSQLite
 
 /// Reads chunks on any connection, in whatever snapshot it has, and never hands out bytes whose checksum is not right.
 struct ChunkReader {

@@ -1,9 +1,9 @@
-internal import ChunkFiles
-internal import Crypto
-internal import Encoding
-internal import Model
-internal import Runtime
-internal import SQLite
+internal import CaravanChunkFiles
+internal import CaravanCrypto
+internal import CaravanEncoding
+internal import CaravanModel
+internal import CaravanRuntime
+internal import CaravanSQLite
 
 /// Chunks by content, counted by those who name them: cells, ancestors, plans, waiting entries, and the lists of large
 /// objects. Runs inside its caller's transaction.

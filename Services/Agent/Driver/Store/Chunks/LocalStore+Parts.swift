@@ -1,6 +1,6 @@
-internal import AgentCore
-public import Model
-internal import SQLite
+internal import CaravanAgentCore
+public import CaravanModel
+internal import CaravanSQLite
 
 /// Chunks that come in parts (MOB-23), until they are whole.
 enum PartTable {

@@ -1,6 +1,6 @@
-internal import Encoding
-internal import Model
-internal import Runtime
+internal import CaravanEncoding
+internal import CaravanModel
+internal import CaravanRuntime
 
 /// A chunk of an open write: its bytes are where they will stay, and the database knows nothing of it. A crash leaves
 /// nothing of it but space that the next start takes back.

@@ -1,6 +1,6 @@
-internal import AgentCore
-internal import Model
-internal import SQLite
+internal import CaravanAgentCore
+internal import CaravanModel
+internal import CaravanSQLite
 
 /// Which tables may lose rows, what became of them, and which rows wait: `tolerated` is the bounded queue of UNI-16, of
 /// rows that are in their table as any other. Counts and queue change in the transaction of what they count.

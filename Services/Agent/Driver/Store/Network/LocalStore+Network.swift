@@ -1,6 +1,6 @@
-public import AgentCore
-public import Model
-internal import SQLite
+public import CaravanAgentCore
+public import CaravanModel
+internal import CaravanSQLite
 
 /// The user's policy, what the links have carried, day by day, and whether the broker refuses the device.
 enum NetworkTables {

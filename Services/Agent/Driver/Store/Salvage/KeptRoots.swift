@@ -1,7 +1,7 @@
-internal import Encoding
-internal import Model
-internal import Runtime
-internal import SQLite
+internal import CaravanEncoding
+internal import CaravanModel
+internal import CaravanRuntime
+internal import CaravanSQLite
 
 /// Where a table of the database begins, and how it was made.
 struct TableRoot {

@@ -1,5 +1,5 @@
-internal import Model
-internal import Runtime
+internal import CaravanModel
+internal import CaravanRuntime
 
 /// Pages of a database file with what its write-ahead log has committed over them, in whatever state both are
 /// (https://sqlite.org/fileformat2.html). Reads; believes no number it has not checked.

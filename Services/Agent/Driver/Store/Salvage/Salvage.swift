@@ -1,9 +1,9 @@
-internal import AgentCore
-internal import Encoding
-internal import Model
-internal import Runtime
-internal import SQLite
-internal import Wire
+internal import CaravanAgentCore
+internal import CaravanEncoding
+internal import CaravanModel
+internal import CaravanRuntime
+internal import CaravanSQLite
+internal import CaravanWire
 
 /// Carries what can be read of a damaged database over to a new one (SIM-78…82). Rows whose content is not as it was
 /// written come along, and are then seen to like any other damage; what is not there any more comes again from the
@@ -142,7 +142,7 @@ struct Salvage {
         (try? ContainerID(app)) != nil
       else { return lost += 1 }
       values[0] = .integer(found.key)
-      if values.count > 5, case .blob(let type) = values[5], (try? Wire.RecordType.decode(type).model()) == nil {
+      if values.count > 5, case .blob(let type) = values[5], (try? CaravanWire.RecordType.decode(type).model()) == nil {
         values[5] = .null
       }
       if values.count > 13, !Self.isReadable(properties: values[13]) { values[13] = .blob([]) }
@@ -155,7 +155,7 @@ struct Salvage {
 
   private static func isReadable(properties value: SQLValue) -> Bool {
     guard case .blob(let bytes) = value else { return false }
-    return bytes.isEmpty || (try? Wire.TableProperties.decode(bytes).model()) != nil
+    return bytes.isEmpty || (try? CaravanWire.TableProperties.decode(bytes).model()) != nil
   }
 
   private mutating func carry(_ name: String, _ tree: TreeReader, _ database: Connection) throws(CaravanError) {
@@ -240,7 +240,7 @@ struct Salvage {
     let unknown = "SELECT id FROM chunk_bytes WHERE id NOT IN (SELECT id FROM chunks)"
     for id in try database.statement(text: unknown).all(read: { row in row.integer(0) }) {
       let bytes = try database.first("SELECT bytes FROM chunk_bytes WHERE id = ?", id) { row in row.bytes(0) } ?? []
-      let object = (try? Wire.Asset.decode(bytes)).flatMap { try? StoredObject($0) }
+      let object = (try? CaravanWire.Asset.decode(bytes)).flatMap { try? StoredObject($0) }
       let isList = object.map { $0.list == nil && !$0.parts.isEmpty && $0.listBytes == bytes } ?? false
       let presence = isList ? ChunkTable.Presence.opened : .here
       try database.run(

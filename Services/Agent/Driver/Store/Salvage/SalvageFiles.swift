@@ -1,7 +1,7 @@
+internal import CaravanModel
+internal import CaravanRuntime
+internal import CaravanSQLite
 internal import Glibc
-internal import Model
-internal import Runtime
-internal import SQLite
 
 /// The files of a store that is salvaged. `agent.db` is never deleted: it is set aside under another name, with its
 /// log, once what takes its place is complete. A crash at any moment leaves either the old store or the new one.

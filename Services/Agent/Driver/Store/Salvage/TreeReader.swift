@@ -1,5 +1,5 @@
-internal import Model
-internal import SQLite
+internal import CaravanModel
+internal import CaravanSQLite
 
 /// Reads the rows of a B-tree around what is damaged. Pages that no sound page leads to any more are found by the
 /// pointer map, which tells each page's parent: the store is made with `auto_vacuum`, so there is one.

@@ -1,6 +1,6 @@
-internal import Model
-internal import Runtime
-internal import Wire
+internal import CaravanModel
+internal import CaravanRuntime
+internal import CaravanWire
 
 /// Reading a zone by snapshots, beside the plain way, while it is written at twice the reader's speed (BEN-29, CK-53):
 /// what it costs reader, writer and store, and whether the reader ever has a state that the zone had.

@@ -1,5 +1,5 @@
-internal import Model
-internal import Runtime
+internal import CaravanModel
+internal import CaravanRuntime
 
 /// What it takes to know who wrote each row last (BEN-13, MOB-51, E12): as ranges over versions, which is what a zone's
 /// log is; in every row, as the engine's store has it; and in every row by name.

@@ -1,6 +1,6 @@
-internal import BusNATS
-internal import Model
-internal import Runtime
+internal import CaravanBusNATS
+internal import CaravanModel
+internal import CaravanRuntime
 
 /// BEN-16: what a store keeps on the disk after many updates of records chosen at random, beside what the same records
 /// take when each has been written once, and beside their names and bodies. A log of diffs beside the records would go

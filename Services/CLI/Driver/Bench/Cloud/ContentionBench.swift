@@ -1,7 +1,7 @@
-internal import BusNATS
-internal import Model
-internal import Runtime
-internal import Wire
+internal import CaravanBusNATS
+internal import CaravanModel
+internal import CaravanRuntime
+internal import CaravanWire
 
 /// BEN-22: how often saves are aborted by how many write to one zone at once: each to records of its own, and all to
 /// the same few, each on the version it has last seen. Who is told of a conflict takes the server's copy and tries

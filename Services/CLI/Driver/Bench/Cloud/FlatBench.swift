@@ -1,7 +1,7 @@
-internal import BusNATS
-internal import Model
-internal import Runtime
-internal import Wire
+internal import CaravanBusNATS
+internal import CaravanModel
+internal import CaravanRuntime
+internal import CaravanWire
 
 /// What a save, an update and a pull of what is new cost in zones of a thousand records up to `rows`: they should not
 /// know the difference.

@@ -1,8 +1,8 @@
-internal import Bus
-internal import BusNATS
-internal import Model
-internal import Runtime
-internal import Wire
+internal import CaravanBus
+internal import CaravanBusNATS
+internal import CaravanModel
+internal import CaravanRuntime
+internal import CaravanWire
 
 /// BEN-20: what the cloud's answers to one client take: a record, a page of changes, a query.
 struct ReadsBench: Sendable {
@@ -54,7 +54,7 @@ struct ReadsBench: Sendable {
 
   private func queries() async throws -> Samples {
     let bus = try await suite.connect(as: "cli")
-    var query = Model.Query(
+    var query = CaravanModel.Query(
       database: DatabaseID(
         container: try ContainerID(ZoneWriter.container), environment: .development, owner: try UserID("reads")),
       type: "row")

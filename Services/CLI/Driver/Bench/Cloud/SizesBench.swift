@@ -1,6 +1,6 @@
-internal import BusNATS
-internal import Model
-internal import Runtime
+internal import CaravanBusNATS
+internal import CaravanModel
+internal import CaravanRuntime
 
 /// BEN-21: how long a save takes by how many records it has, beside the engine inserting as many bytes in one
 /// transaction.

@@ -1,8 +1,8 @@
-internal import Crypto
-internal import Encoding
+internal import CaravanCrypto
+internal import CaravanEncoding
+internal import CaravanModel
+internal import CaravanRuntime
 internal import Glibc
-internal import Model
-internal import Runtime
 
 /// A connection to the broker on this machine, spoken to in its own words: what it costs is the kernel's and the
 /// broker's, hardly ours.

@@ -1,4 +1,4 @@
-internal import Model
+internal import CaravanModel
 
 /// What a NATS broker says to a client, taken apart as it comes: as much of the protocol as listeners meet.
 struct BrokerTalk {

@@ -1,8 +1,8 @@
-internal import Bus
-internal import Crypto
-internal import Model
-internal import Runtime
-internal import Wire
+internal import CaravanBus
+internal import CaravanCrypto
+internal import CaravanModel
+internal import CaravanRuntime
+internal import CaravanWire
 
 /// Many devices of one user that listen and acknowledge as agents do, but store nothing: so that what is measured is
 /// the cloud, on the machine that carries both.

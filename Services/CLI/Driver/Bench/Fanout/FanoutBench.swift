@@ -1,9 +1,9 @@
-internal import Bus
-internal import Crypto
-internal import Launch
-internal import Model
-internal import Runtime
-internal import Wire
+internal import CaravanBus
+internal import CaravanCrypto
+internal import CaravanLaunch
+internal import CaravanModel
+internal import CaravanRuntime
+internal import CaravanWire
 
 /// One device saves a row; how long until every other device of the user has been told. Beside it, the same number of
 /// messages of the same size published to the same connections, by nobody but the broker.

@@ -1,5 +1,5 @@
-internal import Model
-internal import Wire
+internal import CaravanModel
+internal import CaravanWire
 
 /// What the apps of a device write over some time.
 struct FrameTraffic: Sendable {
@@ -9,10 +9,10 @@ struct FrameTraffic: Sendable {
 
   /// The pushes of each stretch of time in which something was written, an app's rows in one.
   func frames(every seconds: Double) -> [[Push]] {
-    var frames: [Int: [Int: [Wire.Mutation]]] = [:]
+    var frames: [Int: [Int: [CaravanWire.Mutation]]] = [:]
     for (index, item) in items.enumerated() {
       let name = "01hf7yat00" + String(String(index + 1_000_000, radix: 32).suffix(16))
-      let row = Wire.Mutation(name: name, kind: .save, basedOn: 0, type: UInt32(item.app + 1), body: item.body)
+      let row = CaravanWire.Mutation(name: name, kind: .save, basedOn: 0, type: UInt32(item.app + 1), body: item.body)
       frames[Int(item.at / seconds), default: [:]][item.app, default: []].append(row)
     }
     return frames.sorted { $0.key < $1.key }.map { minute, byApp in

@@ -1,7 +1,7 @@
-internal import Compression
-internal import Model
-internal import Runtime
-internal import Wire
+internal import CaravanCompression
+internal import CaravanModel
+internal import CaravanRuntime
+internal import CaravanWire
 
 /// What it saves that rows of many apps travel as one stream (BEN-11, MOB-36, SIM-92): the same minute of traffic in
 /// one frame and in a frame for each app, as agents make them. And what the look at a frame costs that decides whether

@@ -1,8 +1,8 @@
-internal import BusNATS
-internal import Crypto
-internal import Launch
-internal import Model
-internal import Runtime
+internal import CaravanBusNATS
+internal import CaravanCrypto
+internal import CaravanLaunch
+internal import CaravanModel
+internal import CaravanRuntime
 
 /// What one hostile device costs others (issue 5, A2): how long saves of ten honest devices take, each at a fixed rate,
 /// beside an eleventh honest one, and beside a device that sends 200 hostile frames a second at nice 19.

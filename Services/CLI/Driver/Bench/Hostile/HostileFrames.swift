@@ -1,10 +1,10 @@
-internal import Bus
-internal import BusNATS
-internal import Compression
-internal import Crypto
-internal import Model
-internal import Runtime
-internal import Wire
+internal import CaravanBus
+internal import CaravanBusNATS
+internal import CaravanCompression
+internal import CaravanCrypto
+internal import CaravanModel
+internal import CaravanRuntime
+internal import CaravanWire
 
 /// What one hostile device sends to harm others at little expense (issue 5, A2).
 enum HostileKind: String, CaseIterable, FlagValue {
@@ -38,7 +38,7 @@ enum HostileKind: String, CaseIterable, FlagValue {
                 Push(
                   container: "bench", zone: "flood", op: 1,
                   mutations: [
-                    Wire.Mutation(
+                    CaravanWire.Mutation(
                       name: "row", kind: .save, type: 1,
                       body: random.bytes(10 << 10) + [UInt8](repeating: 0, count: 2_020 << 10))
                   ])))
@@ -57,7 +57,7 @@ enum HostileKind: String, CaseIterable, FlagValue {
 
   private static func compressed(_ plain: [UInt8]) throws(CaravanError) -> [UInt8] {
     var compressor = try Compressor()
-    return Wire.Frame(compression: .zstd, plainBytes: UInt32(plain.count), body: try compressor.compress(plain))
+    return CaravanWire.Frame(compression: .zstd, plainBytes: UInt32(plain.count), body: try compressor.compress(plain))
       .encoded()
   }
 

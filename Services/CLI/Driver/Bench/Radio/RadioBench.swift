@@ -1,5 +1,5 @@
-internal import AgentCore
-internal import Model
+internal import CaravanAgentCore
+internal import CaravanModel
 
 /// What coalescing saves a cellular radio (BEN-04, MOB-04, SIM-90): the same workload sent as it is made, by apps that
 /// sync by themselves, and by one agent for all; beside the fewest transfers that meet every deadline. On a virtual

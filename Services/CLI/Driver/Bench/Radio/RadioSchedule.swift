@@ -1,7 +1,7 @@
-internal import AgentCore
-internal import Compression
-internal import Model
-internal import Wire
+internal import CaravanAgentCore
+internal import CaravanCompression
+internal import CaravanModel
+internal import CaravanWire
 
 /// When which rows are sent: every way of syncing the same workload comes to one of these.
 struct RadioSchedule {
@@ -85,16 +85,16 @@ struct RadioSchedule {
     var compressor = try Compressor()
     var result: [RadioModel.Transfer] = []
     for transfer in transfers {
-      var byApp: [Int: [Wire.Mutation]] = [:]
+      var byApp: [Int: [CaravanWire.Mutation]] = [:]
       var objects = 0
       for index in transfer.items {
         let item = items[index]
         let name = "01hf7yat00" + String(String(index + 1_000_000, radix: 32).suffix(16))
-        byApp[item.app, default: []].append(Wire.Mutation(name: name, kind: .save, type: 1, body: item.body))
+        byApp[item.app, default: []].append(CaravanWire.Mutation(name: name, kind: .save, type: 1, body: item.body))
         objects += item.objectBytes
       }
       let operations = byApp.sorted { $0.key < $1.key }.map { app, mutations in
-        Wire.Operation(
+        CaravanWire.Operation(
           kind: .push(Push(container: apps[app].name, zone: "data", op: 1, opFloor: 1, mutations: mutations)))
       }
       let body = Exchange(epoch: 1, operations: operations).encoded()

@@ -1,9 +1,9 @@
-internal import AgentCore
+internal import CaravanAgentCore
+internal import CaravanLaunch
+internal import CaravanModel
+internal import CaravanRuntime
+internal import CaravanWire
 internal import Glibc
-internal import Launch
-internal import Model
-internal import Runtime
-internal import Wire
 
 /// Numbers that are the same for the same seed (SplitMix64).
 struct RadioDice: Sendable {

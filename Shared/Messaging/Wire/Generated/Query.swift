@@ -1,0 +1,336 @@
+// Made by Protos/generate from caravan/v1/query.proto. Do not edit.
+
+internal import CCaravanProtobufC
+internal import CCaravanWire
+
+public enum Comparison: UInt32, Sendable, CaseIterable {
+  case unspecified = 0
+  case equal = 1
+  case notEqual = 2
+  case less = 3
+  case lessOrEqual = 4
+  case greater = 5
+  case greaterOrEqual = 6
+  case prefix = 7
+
+  var c: Caravan__V1__Comparison {
+    switch self {
+    case .unspecified: CARAVAN__V1__COMPARISON__COMPARISON_UNSPECIFIED
+    case .equal: CARAVAN__V1__COMPARISON__COMPARISON_EQUAL
+    case .notEqual: CARAVAN__V1__COMPARISON__COMPARISON_NOT_EQUAL
+    case .less: CARAVAN__V1__COMPARISON__COMPARISON_LESS
+    case .lessOrEqual: CARAVAN__V1__COMPARISON__COMPARISON_LESS_OR_EQUAL
+    case .greater: CARAVAN__V1__COMPARISON__COMPARISON_GREATER
+    case .greaterOrEqual: CARAVAN__V1__COMPARISON__COMPARISON_GREATER_OR_EQUAL
+    case .prefix: CARAVAN__V1__COMPARISON__COMPARISON_PREFIX
+    }
+  }
+
+  init(c: Caravan__V1__Comparison) { self = Self(rawValue: c.rawValue) ?? .unspecified }
+}
+
+public struct PredicateTerm: WireMessage, Equatable {
+  public var field: String
+  public var comparison: Comparison
+  public var value: Field?
+  public var all: UInt32
+  public var any: UInt32
+
+  public init(
+    field: String = "",
+    comparison: Comparison = .unspecified,
+    value: Field? = nil,
+    all: UInt32 = 0,
+    any: UInt32 = 0
+  ) {
+    self.field = field
+    self.comparison = comparison
+    self.value = value
+    self.all = all
+    self.any = any
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__PredicateTerm> {
+    let m = arena.make(Caravan__V1__PredicateTerm.self, caravan__v1__predicate_term__init)
+    if !field.isEmpty { m.pointee.field = arena.string(field) }
+    if comparison != .unspecified { m.pointee.has_comparison = 1; m.pointee.comparison = comparison.c }
+    if let value { m.pointee.value = value.pack(into: &arena) }
+    if all != 0 { m.pointee.has_all = 1; m.pointee.all = all }
+    if any != 0 { m.pointee.has_any = 1; m.pointee.any = any }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__PredicateTerm>) throws(WireError) {
+    field = try copyText(m.pointee.field)
+    comparison = m.pointee.has_comparison != 0 ? Comparison(c: m.pointee.comparison) : .unspecified
+    value = if let p = m.pointee.value { try Field(c: p) } else { nil }
+    all = m.pointee.has_all != 0 ? m.pointee.all : 0
+    any = m.pointee.has_any != 0 ? m.pointee.any : 0
+  }
+
+  static let shape = 17
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__predicate_term__get_packed_size(m)) { caravan__v1__predicate_term__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__predicate_term__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct FilterTerm: WireMessage, Equatable {
+  public var field: UInt32
+  public var kind: FieldKind
+  public var comparison: Comparison
+  public var value: Field?
+  public var all: UInt32
+  public var any: UInt32
+
+  public init(
+    field: UInt32 = 0,
+    kind: FieldKind = .unspecified,
+    comparison: Comparison = .unspecified,
+    value: Field? = nil,
+    all: UInt32 = 0,
+    any: UInt32 = 0
+  ) {
+    self.field = field
+    self.kind = kind
+    self.comparison = comparison
+    self.value = value
+    self.all = all
+    self.any = any
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__FilterTerm> {
+    let m = arena.make(Caravan__V1__FilterTerm.self, caravan__v1__filter_term__init)
+    if field != 0 { m.pointee.has_field = 1; m.pointee.field = field }
+    if kind != .unspecified { m.pointee.has_kind = 1; m.pointee.kind = kind.c }
+    if comparison != .unspecified { m.pointee.has_comparison = 1; m.pointee.comparison = comparison.c }
+    if let value { m.pointee.value = value.pack(into: &arena) }
+    if all != 0 { m.pointee.has_all = 1; m.pointee.all = all }
+    if any != 0 { m.pointee.has_any = 1; m.pointee.any = any }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__FilterTerm>) throws(WireError) {
+    field = m.pointee.has_field != 0 ? m.pointee.field : 0
+    kind = m.pointee.has_kind != 0 ? FieldKind(c: m.pointee.kind) : .unspecified
+    comparison = m.pointee.has_comparison != 0 ? Comparison(c: m.pointee.comparison) : .unspecified
+    value = if let p = m.pointee.value { try Field(c: p) } else { nil }
+    all = m.pointee.has_all != 0 ? m.pointee.all : 0
+    any = m.pointee.has_any != 0 ? m.pointee.any : 0
+  }
+
+  static let shape = 18
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__filter_term__get_packed_size(m)) { caravan__v1__filter_term__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__filter_term__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct SortKey: WireMessage, Equatable {
+  public var field: String
+  public var descending: Bool
+
+  public init(
+    field: String = "",
+    descending: Bool = false
+  ) {
+    self.field = field
+    self.descending = descending
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__SortKey> {
+    let m = arena.make(Caravan__V1__SortKey.self, caravan__v1__sort_key__init)
+    if !field.isEmpty { m.pointee.field = arena.string(field) }
+    if descending { m.pointee.has_descending = 1; m.pointee.descending = descending ? 1 : 0 }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__SortKey>) throws(WireError) {
+    field = try copyText(m.pointee.field)
+    descending = m.pointee.has_descending != 0 ? m.pointee.descending != 0 : false
+  }
+
+  static let shape = 19
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__sort_key__get_packed_size(m)) { caravan__v1__sort_key__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__sort_key__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct QueryRequest: WireMessage, Equatable {
+  public var database: DatabaseRef?
+  public var type: String
+  public var predicate: [PredicateTerm]
+  public var sort: [SortKey]
+  public var limit: UInt32
+  public var cursor: [UInt8]
+
+  public init(
+    database: DatabaseRef? = nil,
+    type: String = "",
+    predicate: [PredicateTerm] = [],
+    sort: [SortKey] = [],
+    limit: UInt32 = 0,
+    cursor: [UInt8] = []
+  ) {
+    self.database = database
+    self.type = type
+    self.predicate = predicate
+    self.sort = sort
+    self.limit = limit
+    self.cursor = cursor
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__QueryRequest> {
+    let m = arena.make(Caravan__V1__QueryRequest.self, caravan__v1__query_request__init)
+    if let database { m.pointee.database = database.pack(into: &arena) }
+    if !type.isEmpty { m.pointee.type = arena.string(type) }
+    (m.pointee.n_predicate, m.pointee.predicate) = arena.messages(predicate) { $0.pack(into: &$1) }
+    (m.pointee.n_sort, m.pointee.sort) = arena.messages(sort) { $0.pack(into: &$1) }
+    if limit != 0 { m.pointee.has_limit = 1; m.pointee.limit = limit }
+    if !cursor.isEmpty { m.pointee.has_cursor = 1; m.pointee.cursor = arena.bytes(cursor) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__QueryRequest>) throws(WireError) {
+    database = if let p = m.pointee.database { try DatabaseRef(c: p) } else { nil }
+    type = try copyText(m.pointee.type)
+    predicate = try copyMessages(m.pointee.n_predicate, m.pointee.predicate) { (p) throws(WireError) in
+      try PredicateTerm(c: p)
+    }
+    sort = try copyMessages(m.pointee.n_sort, m.pointee.sort) { (p) throws(WireError) in try SortKey(c: p) }
+    limit = m.pointee.has_limit != 0 ? m.pointee.limit : 0
+    cursor = m.pointee.has_cursor != 0 ? copyBytes(m.pointee.cursor) : []
+  }
+
+  static let shape = 20
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__query_request__get_packed_size(m)) { caravan__v1__query_request__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__query_request__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct QueryHit: WireMessage, Equatable {
+  public var zone: String
+  public var entry: Entry?
+  public var position: [UInt8]
+
+  public init(
+    zone: String = "",
+    entry: Entry? = nil,
+    position: [UInt8] = []
+  ) {
+    self.zone = zone
+    self.entry = entry
+    self.position = position
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__QueryHit> {
+    let m = arena.make(Caravan__V1__QueryHit.self, caravan__v1__query_hit__init)
+    if !zone.isEmpty { m.pointee.zone = arena.string(zone) }
+    if let entry { m.pointee.entry = entry.pack(into: &arena) }
+    if !position.isEmpty { m.pointee.has_position = 1; m.pointee.position = arena.bytes(position) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__QueryHit>) throws(WireError) {
+    zone = try copyText(m.pointee.zone)
+    entry = if let p = m.pointee.entry { try Entry(c: p) } else { nil }
+    position = m.pointee.has_position != 0 ? copyBytes(m.pointee.position) : []
+  }
+
+  static let shape = 21
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__query_hit__get_packed_size(m)) { caravan__v1__query_hit__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__query_hit__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct QueryReply: WireMessage, Equatable {
+  public var hits: [QueryHit]
+  public var cursor: [UInt8]
+  public var type: RecordType?
+  public var position: UInt64?
+
+  public init(
+    hits: [QueryHit] = [],
+    cursor: [UInt8] = [],
+    type: RecordType? = nil,
+    position: UInt64? = nil
+  ) {
+    self.hits = hits
+    self.cursor = cursor
+    self.type = type
+    self.position = position
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__QueryReply> {
+    let m = arena.make(Caravan__V1__QueryReply.self, caravan__v1__query_reply__init)
+    (m.pointee.n_hits, m.pointee.hits) = arena.messages(hits) { $0.pack(into: &$1) }
+    if !cursor.isEmpty { m.pointee.has_cursor = 1; m.pointee.cursor = arena.bytes(cursor) }
+    if let type { m.pointee.type = type.pack(into: &arena) }
+    if let position { m.pointee.has_position = 1; m.pointee.position = position }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__QueryReply>) throws(WireError) {
+    hits = try copyMessages(m.pointee.n_hits, m.pointee.hits) { (p) throws(WireError) in try QueryHit(c: p) }
+    cursor = m.pointee.has_cursor != 0 ? copyBytes(m.pointee.cursor) : []
+    type = if let p = m.pointee.type { try RecordType(c: p) } else { nil }
+    position = m.pointee.has_position != 0 ? m.pointee.position : nil
+  }
+
+  static let shape = 22
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__query_reply__get_packed_size(m)) { caravan__v1__query_reply__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__query_reply__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}

@@ -1,0 +1,122 @@
+public import CaravanModel
+
+extension Comparison {
+  public init(_ comparison: CaravanModel.Comparison) {
+    self =
+      switch comparison {
+      case .equal: .equal
+      case .notEqual: .notEqual
+      case .less: .less
+      case .lessOrEqual: .lessOrEqual
+      case .greater: .greater
+      case .greaterOrEqual: .greaterOrEqual
+      case .prefix: .prefix
+      }
+  }
+
+  public var model: CaravanModel.Comparison? {
+    switch self {
+    case .unspecified: nil
+    case .equal: .equal
+    case .notEqual: .notEqual
+    case .less: .less
+    case .lessOrEqual: .lessOrEqual
+    case .greater: .greater
+    case .greaterOrEqual: .greaterOrEqual
+    case .prefix: .prefix
+    }
+  }
+}
+
+extension PredicateTerm {
+  public init(_ term: Predicate.Term) {
+    switch term {
+    case .compare(let field, let comparison, let value):
+      self.init(field: field, comparison: Comparison(comparison), value: Field(id: 0, value))
+    case .all(let count): self.init(all: count)
+    case .any(let count): self.init(any: count)
+    }
+  }
+
+  /// - Throws: `invalidData` when it is neither one comparison, nor `all`, nor `any`.
+  public func model() throws(CaravanError) -> Predicate.Term {
+    switch (field.isEmpty, all, any) {
+    case (true, 1..., 0): return .all(all)
+    case (true, 0, 1...): return .any(any)
+    case (false, 0, 0):
+      guard let comparison = comparison.model else {
+        throw CaravanError(.invalidData, "field '\(field)' is compared in a way this release does not know")
+      }
+      return .compare(field: field, comparison, try value?.model() ?? .null)
+    default:
+      throw CaravanError(.invalidData, "a predicate term must be either a comparison of a field, or 'all', or 'any'")
+    }
+  }
+}
+
+extension QueryRequest {
+  public init(_ query: Query) {
+    self.init(
+      database: DatabaseRef(query.database), type: query.type,
+      predicate: query.predicate.terms.map { PredicateTerm($0) },
+      sort: query.sort.map { SortKey(field: $0.field, descending: $0.isDescending) },
+      limit: UInt32(clamping: query.limit), cursor: query.cursor)
+  }
+
+  /// - Throws: `invalidData` for what is absent or malformed; `limitExceeded` beyond `Limits.predicateTerms`.
+  public func model() throws(CaravanError) -> Query {
+    guard predicate.count <= Limits.predicateTerms, sort.count <= Limits.predicateTerms else {
+      throw CaravanError(
+        .limitExceeded,
+        "a query has \(predicate.count) terms, \(sort.count) sort keys: the limit is \(Limits.predicateTerms) of each"
+      )
+    }
+    var terms: [Predicate.Term] = []
+    for term in predicate { terms.append(try term.model()) }
+    return Query(
+      database: try required(database, "database").model(), type: type, predicate: Predicate(terms),
+      sort: sort.map { CaravanModel.SortKey($0.field, isDescending: $0.descending) }, limit: Int(limit), cursor: cursor)
+  }
+}
+
+extension FilterTerm {
+  public init(_ term: RowFilter.Term) {
+    switch term {
+    case .test(let test):
+      let value = test.value == .null ? nil : Field(id: 0, test.value)
+      self.init(
+        field: test.field, kind: FieldKind(test.kind), comparison: Comparison(test.comparison), value: value)
+    case .all(let count): self.init(all: count)
+    case .any(let count): self.init(any: count)
+    }
+  }
+
+  /// - Throws: `invalidData` when it is neither one comparison, nor `all`, nor `any`.
+  fileprivate func model() throws(CaravanError) -> RowFilter.Term {
+    switch (field, all, any) {
+    case (0, 1..., 0): return .all(all)
+    case (0, 0, 1...): return .any(any)
+    case (1..., 0, 0):
+      guard let comparison = comparison.model, let kind = kind.model else {
+        throw CaravanError(.invalidData, "field \(field) is compared in a way this release does not know")
+      }
+      return .test(RowFilter.Test(field, kind, comparison, try value?.model() ?? .null))
+    default:
+      throw CaravanError(.invalidData, "a filter's term must be either a comparison of a field, or 'all', or 'any'")
+    }
+  }
+}
+
+extension RowFilter {
+  /// nil: there are no terms.
+  /// - Throws: `invalidData` or `limitExceeded` for terms that are no filter.
+  public init?(_ terms: [FilterTerm]) throws(CaravanError) {
+    guard !terms.isEmpty else { return nil }
+    guard terms.count <= Limits.predicateTerms else {
+      throw CaravanError(.limitExceeded, "a filter has \(terms.count) terms: the limit is \(Limits.predicateTerms)")
+    }
+    var list: [Term] = []
+    for term in terms { list.append(try term.model()) }
+    try self.init(list)
+  }
+}

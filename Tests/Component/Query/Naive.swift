@@ -1,0 +1,161 @@
+import CaravanModel
+import CaravanQueryCore
+import CaravanRuntime
+import CaravanTestKit
+
+/// What the index must agree with: every record looked at, one by one.
+struct Naive {
+  struct Record {
+    let zone: String
+    let name: String
+    let fields: RecordFields
+  }
+
+  let type: RecordType
+  var records: [String: Record] = [:]
+
+  mutating func save(_ name: String, in zone: String, _ fields: RecordFields) {
+    records["\(zone)/\(name)"] = Record(zone: zone, name: name, fields: fields)
+  }
+
+  mutating func delete(_ name: String, in zone: String) { records["\(zone)/\(name)"] = nil }
+
+  func find(_ query: Query) -> [Record] {
+    records.values.filter { holds(query.predicate, $0.fields) }.sorted { precedes($0, $1, query.sort) }
+  }
+
+  private func value(_ field: String, _ record: RecordFields) -> Value {
+    type.field(named: field).map { record[$0.id] } ?? .null
+  }
+
+  private func holds(_ predicate: Predicate, _ record: RecordFields) -> Bool {
+    var stack: [Bool] = []
+    for term in predicate.terms {
+      switch term {
+      case .compare(let field, let comparison, let operand):
+        stack.append(holds(value(field, record), comparison, operand))
+      case .all(let count):
+        let results = stack.suffix(Int(count))
+        stack.removeLast(Int(count))
+        stack.append(results.allSatisfy { $0 })
+      case .any(let count):
+        let results = stack.suffix(Int(count))
+        stack.removeLast(Int(count))
+        stack.append(results.contains(true))
+      }
+    }
+    return stack.last ?? true
+  }
+
+  private func holds(_ value: Value, _ comparison: Comparison, _ operand: Value) -> Bool {
+    let order = Self.order(value, operand)
+    switch comparison {
+    case .equal: return order == 0
+    case .notEqual: return order != 0
+    case .less: return value != .null && order < 0
+    case .lessOrEqual: return value != .null && order <= 0
+    case .greater: return value != .null && order > 0
+    case .greaterOrEqual: return value != .null && order >= 0
+    case .prefix:
+      guard let whole = Self.bytes(value), let prefix = Self.bytes(operand) else { return false }
+      return whole.starts(with: prefix)
+    }
+  }
+
+  private func precedes(_ a: Record, _ b: Record, _ sort: [SortKey]) -> Bool {
+    for key in sort {
+      let order = Self.order(value(key.field, a.fields), value(key.field, b.fields))
+      if order != 0 { return key.isDescending ? order > 0 : order < 0 }
+    }
+    let (x, y) = ([Array(a.zone.utf8), Array(a.name.utf8)], [Array(b.zone.utf8), Array(b.name.utf8)])
+    let isAscending = x[0] == y[0] ? x[1].lexicographicallyPrecedes(y[1]) : x[0].lexicographicallyPrecedes(y[0])
+    return sort.last?.isDescending == true ? !isAscending && (x != y) : isAscending
+  }
+
+  /// Null first, numbers by their value, texts and data by their bytes.
+  private static func order(_ a: Value, _ b: Value) -> Int {
+    switch (a, b) {
+    case (.null, .null): return 0
+    case (.null, _): return -1
+    case (_, .null): return 1
+    case (.integer(let x), .integer(let y)): return x < y ? -1 : x > y ? 1 : 0
+    case (.integer, _), (.real, _):
+      let (x, y) = (number(a), number(b))
+      return x < y ? -1 : x > y ? 1 : 0
+    case (.text, _), (.data, _), (.asset, _), (.assetList, _), (.location, _), (.reference, _), (.list, _):
+      guard let x = bytes(a), let y = bytes(b) else { return 0 }
+      return x == y ? 0 : x.lexicographicallyPrecedes(y) ? -1 : 1
+    }
+  }
+
+  private static func number(_ value: Value) -> Double {
+    switch value {
+    case .integer(let number): Double(number)
+    case .real(let number): number
+    case .null, .text, .data, .asset, .assetList, .location, .reference, .list: 0
+    }
+  }
+
+  private static func bytes(_ value: Value) -> [UInt8]? {
+    switch value {
+    case .text(let text): Array(text.utf8)
+    case .data(let bytes): bytes
+    case .reference(let reference): Array(reference.target.utf8)
+    case .null, .integer, .real, .asset, .assetList, .location, .list: nil
+    }
+  }
+}
+
+/// Random records and questions about them; values come from small sets, so that they meet.
+struct Generator {
+  let random: SeededRandom
+  let type: RecordType
+
+  private func pick<T>(_ choices: [T]) -> T { choices[Int(random.below(UInt64(choices.count)))] }
+
+  func record() -> RecordFields {
+    var record = RecordFields()
+    for field in type.fields where random.below(5) > 0 && field.isQueryable { record[field.id] = value(field.kind) }
+    return record
+  }
+
+  func value(_ kind: FieldKind) -> Value {
+    switch kind {
+    case .text: .text(pick(["", "a", "ab", "abc", "b", "é", "é2", "z\u{10ffff}", "it's; --"]))
+    case .integer, .date: .integer(pick([.min, -1, 0, 1, 2, 3, 7, .max]))
+    case .real: random.below(3) == 0 ? .integer(pick([0, 1, 2])) : .real(pick([-1.5, 0, 0.5, 1, 2, .infinity]))
+    case .reference: .reference(Reference(to: pick(["a", "ab", "b"]), pick([.plain, .owning])))
+    case .data, .object, .location: .data(pick([[], [0], [1], [1, 0xff], [0xff], [0xff, 0xff, 1]]))
+    }
+  }
+
+  func query() -> Query {
+    let fields = type.fields.filter(\.isQueryable)
+    var terms: [Predicate.Term] = []
+    var depth: UInt32 = 0
+    for _ in 0..<random.below(6) {
+      if depth >= 2 && random.below(3) == 0 {
+        let count = UInt32(random.below(UInt64(depth))) + 1
+        terms.append(random.below(2) == 0 ? .all(count) : .any(count))
+        depth -= count - 1
+      } else {
+        terms.append(comparison(pick(fields)))
+        depth += 1
+      }
+    }
+    if depth > 1 { terms.append(random.below(2) == 0 ? .all(depth) : .any(depth)) }
+    var sort: [SortKey] = []
+    for field in fields where random.below(3) == 0 {
+      sort.append(SortKey(field.name, isDescending: random.below(2) == 0))
+    }
+    return Query(
+      database: album, type: type.name, predicate: Predicate(terms), sort: sort, limit: Int(random.below(20)) + 1)
+  }
+
+  private func comparison(_ field: FieldDefinition) -> Predicate.Term {
+    if random.below(8) == 0 { return .compare(field: field.name, pick([.equal, .notEqual]), .null) }
+    let hasPrefixes = field.kind == .text || field.kind == .data
+    return .compare(
+      field: field.name, pick(Comparison.allCases.filter { hasPrefixes || $0 != .prefix }), value(field.kind))
+  }
+}

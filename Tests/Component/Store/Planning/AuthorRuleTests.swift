@@ -1,0 +1,89 @@
+import CaravanModel
+import CaravanStore
+import CaravanTestKit
+import Testing
+
+/// Goal: whom the planner lets change a public record, by table: one origin, one writer. Method: the planner alone.
+@Suite struct AuthorRuleTests {
+  struct Row: Sendable, CustomTestStringConvertible {
+    let origin: RecordOrigin
+    let writer: String
+    let isPermitted: Bool
+    var testDescription: String { "\(origin) by \(writer): \(isPermitted)" }
+
+    init(_ maker: RecordOrigin.Writer, at time: Int64 = 5, by writer: String, _ isPermitted: Bool) {
+      origin = RecordOrigin(time: time, writer: maker)
+      (self.writer, self.isPermitted) = (writer, isPermitted)
+    }
+  }
+
+  private static let makers: [Int64: String] = [1: "ada/phone", 2: "eve/phone"]
+
+  static let rows: [Row] = [
+    Row(.name("ada/phone"), by: "ada/phone", true),
+    Row(.name("ada/phone"), by: "ada/tablet", true),
+    Row(.name("ada/phone/1"), by: "ada/phone/2", true),
+    Row(.name("ada/phone"), by: "eve/phone", false),
+    Row(.name("ada/phone"), by: "eve/ada", false),
+    Row(.name("ada/phone"), by: "@sync/ada/tablet", true),
+    Row(.name("@sync/ada/phone"), by: "ada/tablet", true),
+    Row(.name("ada/phone"), by: "@sync/eve/phone", false),
+    Row(.number(1), by: "ada/tablet", true),
+    Row(.number(1), by: "eve/phone", false),
+    Row(.number(2), by: "eve/tablet", true),
+    // Services do what nobody's device does; what they made is theirs.
+    Row(.name("ada/phone"), by: "@storage", true),
+    Row(.name("ada/phone"), by: "@storage/actions", true),
+    Row(.name("@backend"), by: "ada/phone", false),
+    Row(.name("@backend"), by: "@storage", true),
+    // A writer without a user is nobody's device.
+    Row(.name("ada/phone"), by: "phone", false),
+    // Older than layout 5, or of a name that says no user: as before.
+    Row(.name(""), at: 0, by: "eve/phone", true),
+    Row(.name("ada/phone"), at: 0, by: "eve/phone", true),
+    Row(.number(1), at: 0, by: "eve/phone", true),
+    Row(.number(9), by: "eve/phone", true),
+    Row(.name("abcdefghijklmnopqrstuvwxyz"), by: "eve/phone", true),
+  ]
+
+  private static func plan(
+    _ mutations: [Mutation], by writer: String, _ facts: ZoneFacts
+  ) throws -> (verdicts: [ZoneCommit.Verdict], gone: [String]) {
+    let zone = try ZoneID(DatabaseID(container: ContainerID("notes"), environment: .development, owner: nil), "board")
+    let op = OpID(writer: writer, epoch: 1, number: 1)
+    let commit = Commit(zone: zone, op: op, isAtomic: false, mutations: mutations)
+    let plan = ZoneCommit(zoneSeq: 9, now: 10, facts: facts).plan(commit)
+    guard case .decided(let writes, let verdicts, _) = plan else { throw Unexpected(plan) }
+    return (verdicts, writes.filter(\.isDeleted).map(\.name))
+  }
+
+  @Test("issue 5, A4: a public record is its maker's to change", arguments: rows)
+  func table(row: Row) throws {
+    var facts = ZoneFacts(heads: ["r": RecordHead(version: 7, created: 3, origin: row.origin)])
+    (facts.makers, facts.referrers) = (Self.makers, ["r": []])
+    for mutation in [Sample.save("r"), Sample.delete("r", base: .version(7))] {
+      let verdicts = try Self.plan([mutation], by: row.writer, facts).verdicts
+      if row.isPermitted {
+        #expect(verdicts == [.accepted(version: 10)])
+      } else {
+        guard case .refused(let error)? = verdicts.first else { throw Unexpected(verdicts) }
+        #expect(error.code == .accessDenied && !error.isTransient && error.message.contains("'r'"))
+      }
+    }
+  }
+
+  @Test("issue 5, A4: what is another's does not go along with its owner, nor what that owns")
+  func cascade() throws {
+    func head(_ version: Seq, _ maker: String) -> RecordHead {
+      RecordHead(version: version, created: version, origin: RecordOrigin(time: 5, writer: .name(maker)))
+    }
+    var facts = ZoneFacts(heads: ["list": head(1, "ada/a"), "own": head(2, "ada/b"), "other": head(3, "eve/a")])
+    facts.heads["below"] = head(4, "ada/a")
+    let (own, other) = (Referrer(name: "own", kinds: .owning), Referrer(name: "other", kinds: .owning))
+    facts.referrers = [
+      "list": [own, other], "own": [], "other": [Referrer(name: "below", kinds: .owning)], "below": [],
+    ]
+    #expect(try Self.plan([Sample.delete("list")], by: "ada/a", facts).gone == ["list", "own"])
+    #expect(try Self.plan([Sample.delete("list")], by: "@storage", facts).gone == ["list", "own", "other", "below"])
+  }
+}

@@ -1,0 +1,93 @@
+import CaravanBus
+import CaravanModel
+import CaravanStorageClient
+import CaravanTestKit
+import CaravanWire
+import Testing
+
+/// Goal: a record of the public database is changed by the devices of the user who made it, and another user's device
+/// hears that its row is refused, for good. Method: devices, sync, schema and a real store. What a device does with a
+/// refused row is the agent's (`RefusedRowTests`).
+@Suite(.timeLimit(.minutes(2))) struct PublicRecordTests {
+  private static let fields: [(String, CaravanModel.FieldKind)] = [("name", .text), ("n", .integer)]
+
+  private static func outcome(
+    _ device: Device, _ op: UInt64, _ mutation: CaravanModel.Mutation
+  ) async throws -> CaravanWire.Outcome? {
+    var push = Push.of(op, [mutation], to: DefaultZone.name)
+    push.database = .public
+    let result = try await device.ask(.push(push))
+    guard case .commit(let reply) = result else { throw Unexpected(result: result) }
+    #expect(reply.outcomes.count == 1)
+    return reply.outcomes.first
+  }
+
+  private static func read(_ device: Device) async throws -> [CaravanWire.Entry] {
+    try await device.read(["r"], zone: DefaultZone.name, database: .public).entries
+  }
+
+  private static func save(_ text: String, _ type: CaravanModel.RecordType, _ base: Base = .absent)
+    -> CaravanModel.Mutation
+  {
+    .save("r", [1: .text(text)], type: type, base: base)
+  }
+
+  @Test("issue 5, A4: another user's device is refused, whatever its base; the maker's other devices are not")
+  func users() async throws {
+    try await CloudWorld.with { cloud in
+      let (phone, tablet) = (try cloud.device("phone"), try cloud.device("tablet"))
+      let eve = try cloud.device("e", of: "eve")
+      let type = try await phone.agree(Self.fields)
+      #expect(try await Self.outcome(phone, 1, Self.save("hello", type))?.verdict == .accepted)
+      let before = try await Self.read(eve)
+      let version = try #require(before.first?.version)
+      var op: UInt64 = 0
+      for base in [Base.any, .absent, .version(version)] {
+        for mutation in [
+          Self.save("forged", type, base), CaravanModel.Mutation(name: "r", base: base, change: .delete),
+        ] {
+          op += 1
+          let outcome = try #require(try await Self.outcome(eve, op, mutation))
+          let refusal = outcome.failure?.model()
+          #expect(outcome.verdict == .refused && outcome.server == nil, "no conflict to decide")
+          #expect(refusal?.code == .accessDenied && refusal?.isTransient == false)
+          #expect(refusal?.message.contains("'r'") == true && refusal?.message.contains("ann") == false)
+          #expect(try await Self.outcome(eve, op, mutation) == outcome, "the same op again")
+        }
+      }
+      #expect(try await Self.read(eve) == before)
+      let settle = Settle(container: "album", zone: DefaultZone.name, op: op, database: .public, record: "r")
+      guard case .commit(let reply) = try await eve.ask(.settle(settle)) else { throw Missing("settlement") }
+      #expect(reply.outcomes.map(\.verdict) == [.refused])
+      let changed = try await Self.outcome(tablet, 1, Self.save("from the tablet", type, .version(version)))
+      #expect(changed?.verdict == .accepted)
+      let late = try await Self.outcome(phone, 2, Self.save("late", type, .version(version)))
+      #expect(late?.verdict == .conflict, "a user's own devices have their conflicts to decide")
+      let gone = CaravanModel.Mutation(name: "r", base: .any, change: .delete)
+      #expect(try await Self.outcome(tablet, 2, gone)?.verdict == .accepted)
+      #expect(try await Self.outcome(eve, op + 1, Self.save("mine now", type))?.verdict == .accepted)
+      #expect(try await Self.outcome(phone, 3, Self.save("hello", type, .any))?.failure?.code == "accessDenied")
+    }
+  }
+
+  @Test(
+    "issue 5, A4: no policy of a record type makes a record another's, nor is a program asked",
+    arguments: [CaravanModel.ConflictPolicy.lastWriterWins, .fieldMerge, .deterministic, .serverExtension])
+  func policies(policy: CaravanModel.ConflictPolicy) async throws {
+    try await CloudWorld.with { cloud in
+      let (ann, eve) = (try cloud.device("a"), try cloud.device("e", of: "eve"))
+      var proposal = ProposeTable.type(Self.fields)
+      proposal.type?.settings = CaravanWire.TypeSettings(CaravanModel.TypeSettings(conflicts: policy))
+      guard case .type(let agreed) = try await ann.ask(.propose(proposal)) else { throw Missing("type") }
+      let type = try agreed.model()
+      let program = RecordingExtension { (_) throws(CaravanError) in Decision(kind: .keep(Empty())) }
+      try await program.serving(cloud) {
+        #expect(try await Self.outcome(ann, 1, Self.save("hello", type))?.verdict == .accepted)
+        let refused = try await Self.outcome(eve, 1, Self.save("later", type))
+        #expect(refused?.failure?.code == "accessDenied")
+        #expect(program.disputes.isEmpty)
+      }
+      #expect(try await Self.read(eve).map(\.version) == [1])
+    }
+  }
+}

@@ -1,0 +1,73 @@
+internal import CaravanBus
+internal import CaravanRuntime
+
+/// Stands at the way out of every device, before the weather does: while a device has no link, nothing may leave it
+/// (I13), what leaves keeps to its budget (MOB-47), and a frail one lets pass so much and no more.
+final class Sentry: FaultPolicy {
+  private let faults: FaultPlan
+  private let recorder: Recorder
+  private let chances: Chances?
+  private let unlinked = Mutex<Set<String>>([])
+  private let frail = Mutex<[String: Frailty]>([:])
+  private let rations = Mutex<[String: UInt64]>([:])
+  private let snap: @Sendable (String, Duration) -> Void
+
+  /// - Parameters:
+  ///   - chances: of each way its own; nil: all messages share one source.
+  ///   - snap: takes a device's connection away for so long.
+  init(
+    _ faults: FaultPlan, _ recorder: Recorder, _ chances: Chances? = nil,
+    snap: @escaping @Sendable (String, Duration) -> Void
+  ) {
+    self.faults = faults
+    self.chances = chances
+    self.recorder = recorder
+    self.snap = snap
+  }
+
+  /// - Parameter hasLink: as the device's agent has been told; true already while it is being told.
+  func look(at device: String, hasLink: Bool) {
+    unlinked.withLock { if hasLink { $0.remove(device) } else { $0.insert(device) } }
+  }
+
+  /// - Parameter bytes: so many may leave from now on, and no more; nil: nobody counts.
+  func ration(_ device: String, _ bytes: UInt64?) { rations.withLock { $0[device] = bytes } }
+
+  private func isBeyondRation(_ passage: Passage) -> Bool {
+    rations.withLock { rations in
+      guard let left = rations[passage.sender] else { return false }
+      guard passage.bytes <= left else { return true }
+      rations[passage.sender] = left - UInt64(passage.bytes)
+      return false
+    }
+  }
+
+  /// - Parameter frailty: nil: the link bears everything.
+  func weaken(_ device: String, _ frailty: Frailty?) { frail.withLock { $0[device] = frailty } }
+
+  /// Whether the link of one of both breaks under it.
+  private func breaks(_ passage: Passage) -> Bool {
+    let broken = frail.withLock { frail -> (String, Duration?)? in
+      for name in [passage.sender, passage.receiver] where frail[name]?.breaks(under: passage.bytes) == true {
+        return (name, frail[name]?.outage)
+      }
+      return nil
+    }
+    guard let (name, outage) = broken else { return false }
+    if let outage { snap(name, outage) }
+    return true
+  }
+
+  func trespassed(_ what: String) { recorder.trespassed(what) }
+
+  func copies(of passage: Passage, random: any RandomSource) -> [Duration] {
+    if unlinked.withLock({ $0.contains(passage.sender) }) {
+      recorder.trespassed("\(passage.sender) has no link and sends \(passage.bytes) bytes to \(passage.subject)")
+    }
+    if isBeyondRation(passage) {
+      recorder.trespassed("\(passage.sender) sends \(passage.bytes) bytes to \(passage.subject) beyond its budget")
+    }
+    if breaks(passage) { return [] }
+    return faults.copies(of: passage, random: chances?.of(passage) ?? random)
+  }
+}

@@ -1,0 +1,142 @@
+internal import CaravanBus
+public import CaravanRuntime
+internal import CaravanTestKit
+
+/// What one seed showed.
+public struct SeedReport: Sendable {
+  public var seed: UInt64
+  /// Of everything that happened, in order.
+  public var traceHash: UInt64
+  public var violations: [Violation]
+  /// Virtual.
+  public var time: Duration
+  public var steps: UInt64
+  public var writes: Int
+  public var versions: Int
+  public var conflicts: Int
+  /// The last lines of the trace.
+  public var trace: [String]
+  /// The last lines that the services logged.
+  public var log: [String]
+}
+
+/// One world from its beginning to its end.
+public struct SeedRun: Sendable {
+  public struct Options: Sendable {
+    public var breakage: Breakage?
+    /// Where files of the simulated disks lie; memory, or it takes long.
+    public var directory: String
+    public var listener: (@Sendable (String) -> Void)?
+    public var logLevel: LogLevel = .warning
+
+    public init(directory: String, breakage: Breakage? = nil, listener: (@Sendable (String) -> Void)? = nil) {
+      self.directory = directory
+      self.breakage = breakage
+      self.listener = listener
+    }
+  }
+
+  public static func run(_ seed: UInt64, _ options: Options) throws -> SeedReport {
+    try run(seed, options, Scale(seed: seed), nil).report
+  }
+
+  /// - Parameter secret: what is another in another run of this world; nil: nothing.
+  static func run(
+    _ seed: UInt64, _ options: Options, _ scale: Scale, _ secret: Secret?
+  ) throws -> (report: SeedReport, sights: Sights) {
+    var settings = Simulation.Settings()
+    settings.logLevel = options.logLevel
+    settings.isComparable = secret != nil
+    let simulation = Simulation(seed: seed, settings: settings)
+    let ground = try Ground(
+      simulation, directory: options.directory, listener: options.listener, breakage: options.breakage, secret: secret)
+    defer { TemporaryDirectory.removeTree(ground.directory) }
+    var scale = scale
+    options.breakage?.shape(&scale)
+    let suite = try Suite(scale, on: ground, breakage: options.breakage)
+    var failure: [Violation] = []
+    do { try SeedRun(seed: seed, suite: suite).play() } catch {
+      failure = [Violation(invariant: "the run ends", explanation: "\(error)")]
+    }
+    let history = ground.recorder.history
+    let violations = failure.isEmpty ? Checker.all.flatMap { $0.check(history) } : failure
+    let report = SeedReport(
+      seed: seed, traceHash: simulation.traceHash, violations: violations,
+      time: simulation.now - Instant(nanoseconds: 0),
+      steps: simulation.steps, writes: history.writes.count, versions: history.versions.count,
+      conflicts: history.decisions.count, trace: ground.recorder.lines,
+      log: simulation.log.records.map { Self.line($0) })
+    return (report, Sights(heard: ground.heard?.all ?? [:], path: simulation.path, notes: ground.recorder.notes))
+  }
+
+  private static func line(_ record: LogRecord) -> String { String(decoding: record.line, as: UTF8.self) }
+
+  let seed: UInt64
+  let suite: Suite
+
+  private func play() throws {
+    let (simulation, hub) = (suite.ground.simulation, suite.ground.hub)
+    let deliveries = simulation.start { await hub.run() }
+    defer { suite.bury(deliveries) }
+    for (device, shares) in zip(suite.devices, suite.scale.shares) {
+      for ((_, place), share) in zip(suite.scale.places(of: device.user), shares) {
+        suite.ground.recorder.keeps(share, of: place, on: device.name)
+      }
+    }
+    let spy = try simulation.run {
+      var spy = Spy(suite)
+      try await spy.listen()
+      return spy
+    }
+    for part in suite.parts { part.start() }
+    let clock = simulation.host("people").host.clock
+    let contents = Contents()
+    try simulation.run(deadline: .seconds(7_200)) { try await self.live(contents, clock) }
+    suite.ground.recorder.end(try simulation.run { try await Inspection(self.suite, contents).outcome() })
+    // Whatever others try, no course of events before that is another.
+    try simulation.run {
+      try await Outsiders(suite, clock: clock).run()
+      try await spy.conclude()
+    }
+    for name in ["caravan_storage_purged_tombstones_total", "caravan_sync_resets_total"] {
+      suite.ground.recorder.note("\(name) \(suite.total(of: name))")
+    }
+  }
+
+  private func live(_ contents: Contents, _ clock: any Clock) async throws {
+    let end = clock.now + suite.scale.turmoil
+    let seed = seed
+    let witnesses = try Witnesses(suite, seed: seed)
+    let rarities = Rarities(suite, seed: seed)
+    await withDiscardingTaskGroup { group in
+      if let witnesses { group.addTask { await witnesses.run(until: end) } }
+      group.addTask { await rarities.run(until: end, clock: clock) }
+      group.addTask {
+        var turmoil = Turmoil(suite, seed: seed)
+        await turmoil.run(until: end, clock: clock)
+      }
+      for diarist in suite.diarists {
+        group.addTask {
+          await diarist.live(suite.ground, pause: suite.scale.appPause, seed: seed, until: end, clock: clock)
+        }
+      }
+      if !suite.diarists.isEmpty {
+        group.addTask { await Diaries(suite).liveNatively(seed: seed, until: end, clock: clock) }
+      }
+      for device in suite.devices {
+        group.addTask {
+          var app = App(device, in: suite, contents: contents, seed: seed)
+          await app.run(until: end, clock: clock)
+        }
+      }
+    }
+    try await Calm(suite, contents: contents, seed: seed, clock: clock).restore()
+    try await witnesses?.conclude()
+    try await rarities.conclude(clock)
+  }
+}
+
+struct SeedFailure: Error, CustomStringConvertible {
+  let what: String
+  var description: String { what }
+}
