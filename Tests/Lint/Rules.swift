@@ -16,7 +16,8 @@ struct Rule: Sendable {
 
 extension Rule {
   static let all: [Rule] = [
-    cLibraries, foundation, pureRooms, downwards, backends, bannedCalls, unboundedStreams, uncheckedSharing, oneDoor,
+    cLibraries, foundation, pureRooms, downwards, reExports, backends, bannedCalls, unboundedStreams, uncheckedSharing,
+    oneDoor,
     fileSize, functionSize, lineWidth,
   ]
 
@@ -113,6 +114,15 @@ extension Rule {
       return there > here || (there == here && there >= layers.firstIndex(of: "Core")!)
     }
     .map { Violation(path: file.path, line: $0.line, reason: "\($0.module) is not below this folder") }
+  }
+
+  static let reExports = Rule(
+    name: "only the product for apps exports what it imports",
+    canary: SourceFile(path: "Shared/Messaging/Bus/Everything.swift", text: "@_exported public import CaravanModel\n")
+  ) { file in
+    guard file.path != "Shared/Clients/Swift/Exports.swift" else { return [] }
+    return file.code.enumerated().filter { $0.element.contains("@_exported") }
+      .map { Violation(path: file.path, line: $0.offset + 1, reason: "import what is used, where it is used") }
   }
 
   static let backends = Rule(

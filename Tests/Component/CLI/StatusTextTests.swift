@@ -101,7 +101,10 @@ struct StatusTextTests {
     let budgets = [
       LinkBudget(link: .cellular, dailyBytes: 50 << 20, usedToday: 3 << 20), LinkBudget(link: .roaming, dailyBytes: 1),
     ]
-    for (link, line) in [(LinkClass.cellular, "\ncellular: 3.0 MiB of 50.0 MiB today\n"), (.wifi, nil)] {
+    let lines: [(link: CaravanWire.LinkClass, line: String?)] = [
+      (.cellular, "\ncellular: 3.0 MiB of 50.0 MiB today\n"), (.wifi, nil),
+    ]
+    for (link, line) in lines {
       let status = AgentStatus(link: link, policy: NetworkPolicy(maximumLink: .roaming, budgets: budgets))
       let text = AppDeviceCommands.text(DeviceStatus(status))
       #expect(line.map { text.contains($0) } ?? !text.contains(" today"))

@@ -1,0 +1,2 @@
+/// The app's own, under a name that many packages have.
+public func name() -> String { "HTTP" }
