@@ -294,12 +294,23 @@ let package = Package(
         name: "SimulationTests", dependencies: modules(["Simulation", "TestKit", "Model", "Runtime", "Store"]),
         path: "Tests/Simulation/Tests", swiftSettings: house),
 
+      // What `caravan bench` measures, on a suite of its own.
+      .target(
+        name: "CaravanBenchmarks",
+        dependencies: modules(
+          plumbing + [
+            "AgentCore", "Client", "CLICore", "Compression", "Crypto", "Encoding", "BusNATS", "Launch", "SQLite",
+            "PostgreSQL", "Store", "StoreSQLite", "StorePostgres",
+          ]), path: "Tests/Benchmarks/Measures", swiftSettings: strict),
+      tests("Component/Benchmarks", ["Benchmarks", "Model", "Wire"]),
+
       // Clients of a real suite that the scripts of Tests/Integration start, and the floor below the store's figures.
       tool(
         "caravan-trials", "Tests/Trials",
         [
           "TestKit", "Model", "Wire", "Bus", "BusNATS", "Runtime", "Launch", "Crypto", "Tokens", "StorageClient",
         ]),
+      tool("caravan-bench", "Tests/Benchmarks/Main", ["Benchmarks", "Runtime"]),
       tool("caravan-store-bench", "Tests/Benchmarks/Store", ["Store", "StoreSQLite", "Runtime", "Model"]),
     ]
     // libFuzzer brings its own `main`, so this links only where it is asked for.

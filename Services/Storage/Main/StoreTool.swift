@@ -16,7 +16,7 @@ struct StoreTool: Sendable {
     self.work = work
   }
 
-  static let all = Backups.tools + Measures.tools
+  static let all = Backups.tools
 
   /// - Parameter word: the first behind the executable's name.
   /// - Returns: only if the command line is the service's, and not a tool's.

@@ -20,9 +20,7 @@ struct CommandLineTests {
   @Test("every command of the contract is there, under its name, with help")
   func contract() async {
     let names = [
-      "up", "keys init", "device add", "device revoke", "device list", "query", "objects", "bench latency",
-      "bench throughput",
-      "bench catchup", "bench fanout", "bench local", "bench radio", "bench changes", "doctor",
+      "up", "keys init", "device add", "device revoke", "device list", "query", "objects", "doctor",
       "quota show", "quota set", "quota reset", "backup", "backup verify", "restore",
       "agent apps", "agent allow", "agent forget", "container create", "container list", "container show",
       "container allow-developer", "container remove-developer",

@@ -66,12 +66,10 @@ enum BackupCommands {
   private static func hand(
     _ arguments: [String], _ options: Options?, stores: [String]? = nil
   ) throws(CaravanError) {
-    let program = "\(try Suite.programs())/\(SuiteService.storage.executable)"
+    let directory = try Suite.programs()
     // As a variable: others see command lines.
     if let address = options?[Flag<String?>.postgres] { unsafe setenv("CARAVAN_POSTGRES", address, 1) }
     if let stores { unsafe setenv("CARAVAN_STORES", stores.joined(separator: ","), 1) }
-    let words = unsafe ([program] + arguments).map { unsafe strdup($0) } + [nil]
-    unsafe execv(program, words)
-    throw CaravanError(.invalidData, "cannot start '\(program)': \(SystemError.text(errno))")
+    throw Program.become("\(directory)/\(SuiteService.storage.executable)", arguments)
   }
 }

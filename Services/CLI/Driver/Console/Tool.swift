@@ -12,10 +12,21 @@ package struct Tool: Sendable {
   package let changesCloud: Bool
   package let work: Work
 
+  /// The program beside this one that does it instead, with all words behind the command's name.
+  let program: String?
+
   package init(_ command: Command, changesCloud: Bool = false, _ work: @escaping Work) {
     self.command = command
     self.changesCloud = changesCloud
     self.work = work
+    program = nil
+  }
+
+  init(_ command: Command, becomes program: String) {
+    self.command = command
+    changesCloud = false
+    work = { _, _ in preconditionFailure("'\(command.name)' is another program's") }
+    self.program = program
   }
 
   /// One line for people.
@@ -31,13 +42,12 @@ package enum Caravan {
     SuiteCommands.tools + DeviceCommands.tools + QueryCommands.tools + ObjectCommands.tools + AppCommands.tools
     + AgentCommands.tools + KeyCommands.tools + RingCommands.tools + SchemaCommands.tools + ExtensionCommands.tools
     + DeletionCommands.tools + DoctorCommand.tools + QuotaCommands.tools + BackupCommands.tools + MoveCommand.tools
-    + ConnectionCommands.tools + DamageCommands.tools + ContainerCommands.tools
-    + BenchCommand.commands.map { command in
-      Tool(command) { options, terminal in
-        let name = command.name.split(separator: " ").last.map(String.init) ?? ""
-        try await BenchCommand.run(name, options, programs: Suite.programs(), host: terminal.host)
-      }
-    }
+    + ConnectionCommands.tools + DamageCommands.tools + ContainerCommands.tools + [bench]
+
+  /// Operators need not install it.
+  private static let bench = Tool(
+    Command("caravan bench", "Measures a suite of its own, where caravan-bench is beside caravan."),
+    becomes: "caravan-bench")
 
   private static let commands = CommandSet(
     "caravan", "Caravan keeps rows and objects of devices and cloud the same.", tools.map(\.command))
@@ -51,6 +61,10 @@ package enum Caravan {
       let (command, rest) = try commands.select(normalised(arguments))
       guard let tool = tools.first(where: { $0.command.name == command.name }) else {
         preconditionFailure("the command '\(command.name)' does nothing")
+      }
+      if let program = tool.program {
+        Terminal.complain(tool.complaint(Program.become("\(Program.directory)/\(program)", rest)))
+        return ExitCode.failure
       }
       let options = try command.parse(rest, environment: environment)
       return await run(tool, options, terminal)

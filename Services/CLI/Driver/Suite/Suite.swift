@@ -58,10 +58,7 @@ struct Suite {
 
   /// The directory of this program, where the others are.
   static func programs() throws(CaravanError) -> String {
-    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-    let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count)
-    let path = String(decoding: buffer.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    let directory = path.split(separator: "/").dropLast().map { "/\($0)" }.joined()
+    let directory = Program.directory
     for service in SuiteService.allCases {
       guard unsafe access("\(directory)/\(service.executable)", X_OK) == 0 else {
         throw CaravanError(

@@ -4,8 +4,7 @@ internal import CaravanModel
 internal import CaravanRuntime
 internal import Glibc
 
-/// What keeps the rows of a suite, or of a device, asked through storage's program: that knows the engines, and the
-/// command line of a device needs no client of PostgreSQL.
+/// What keeps the rows of a suite, or of a device, asked in a process of its own, which has no other work.
 struct RowEngine: Sendable {
   private let host: Host
   private let program: String
@@ -17,7 +16,7 @@ struct RowEngine: Sendable {
   ///   - postgres: in its stead.
   init(programs: String, directory: String, postgres: String? = nil, host: Host) {
     self.host = host
-    program = "\(programs)/caravan-storage"
+    program = "\(programs)/caravan-bench"
     self.directory = directory
     self.postgres = postgres
   }
@@ -40,7 +39,7 @@ struct RowEngine: Sendable {
     return try figures.number("rows_per_s")
   }
 
-  /// What the store in it takes, by the names that storage's program gives.
+  /// What the store in it takes, by the names that `caravan-bench weigh` gives.
   /// - Parameter isSettled: what updates have left is gone, as far as it goes.
   func weigh(isSettled: Bool = false) async throws -> Figures {
     var weight = try await ask(["weigh"] + (isSettled ? ["--settled"] : []))
@@ -65,7 +64,7 @@ struct RowEngine: Sendable {
 
     func number(_ name: String) throws(CaravanError) -> Double {
       guard let number = object[name]?.doubleValue else {
-        throw CaravanError(.internalError, "storage's program says no '\(name)': \(object.encoded())")
+        throw CaravanError(.internalError, "caravan-bench says no '\(name)': \(object.encoded())")
       }
       return number
     }

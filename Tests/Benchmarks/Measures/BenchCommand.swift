@@ -1,10 +1,10 @@
 internal import CaravanCrypto
 internal import CaravanLaunch
 internal import CaravanModel
-public import CaravanRuntime
+package import CaravanRuntime
 
-/// `caravan bench WHAT`: measures a suite of its own, with the machine's floors in the same run.
-public enum BenchCommand {
+/// `caravan-bench WHAT`: measures a suite of its own, with the machine's floors in the same run.
+package enum BenchCommand {
   static let asJSON = Flag<Bool>("json", "", "one JSON line a figure")
   static let rounds = Flag<Int>(
     "rounds", "N", "operations measured (latency, fanout, local, conflicts)", default: 200, in: 5...100_000)
@@ -24,7 +24,7 @@ public enum BenchCommand {
   static let hours = Flag<Double>("hours", "H", "virtual time", default: 2)
   static let seed = Flag<Int>("seed", "N", "of all that is random", default: 4, in: 0...1_000_000_000)
 
-  public static let commands: [Command] = [
+  package static let commands: [Command] = [
     command("latency", "A row saved on one device until it is durable and read on another."),
     command("throughput", "Durable saves a second: 1, 8 and 64 devices, singly and in batches."),
     command("zones", "Durable single saves a second of 64 devices: to one zone, to a zone each, to a default zone."),
@@ -37,34 +37,34 @@ public enum BenchCommand {
     command("local", "A row with a 1 MiB object through the agent, beside a file and SQLite; both store modes."),
     command("hostile", "Saves of ten devices beside an eleventh, and beside a hostile one."),
     Command(
-      "caravan bench flood", "One hostile device: sends what costs most, whatever is answered.",
+      "caravan-bench flood", "One hostile device: sends what costs most, whatever is answered.",
       flags: [creds, .nats, kind, rate, seconds]),
     command("conflicts", "Devices that change one row at once, until all have the same."),
     command("start", "An agent with ten apps and many rows: its start, and what it takes while it is idle."),
     Command(
-      "caravan bench changes", "What snapshots cost beside the plain way, and to know each row's last writer.",
+      "caravan-bench changes", "What snapshots cost beside the plain way, and to know each row's last writer.",
       flags: [asJSON, zoneRows, Flag<String?>.postgres]),
     Command(
-      "caravan bench amplification", "What a store takes after each record was updated ten times, and before.",
+      "caravan-bench amplification", "What a store takes after each record was updated ten times, and before.",
       flags: [asJSON, updates, Flag<String?>.postgres]),
     Command(
-      "caravan bench radio", "How long a cellular radio is on for three apps, apart and together. On a virtual clock.",
+      "caravan-bench radio", "How long a cellular radio is on for three apps, apart and together. On a virtual clock.",
       flags: [asJSON, trace, photos, hours, seed]),
     Command(
-      "caravan bench frames", "Bytes of many apps' rows in one frame, and in a frame for each app.",
+      "caravan-bench frames", "Bytes of many apps' rows in one frame, and in a frame for each app.",
       flags: [asJSON, trace, hours, seed]),
   ]
 
   private static func command(_ name: String, _ summary: String) -> Command {
     Command(
-      "caravan bench \(name)", summary,
+      "caravan-bench \(name)", summary,
       flags: [asJSON, rounds, rows, seconds, devices, Flag<String?>.postgres])
   }
 
   /// - Parameters:
   ///   - name: last word of one of `commands`.
   ///   - programs: the directory of Caravan's executables.
-  public static func run(_ name: String, _ options: Options, programs: String, host: Host) async throws {
+  package static func run(_ name: String, _ options: Options, programs: String, host: Host) async throws {
     if name == "flood" { return try await flood(options, host) }
     let report = BenchReport(bench: name, asJSON: options[asJSON])
     if name == "radio" { return try radio(options, report) }

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import CaravanCLIDriver
+@testable import CaravanBenchmarks
 
 /// Goal: what `caravan bench radio` reports is right. Method: its model by hand, its optimum against all subsets, its
 /// schedules on a workload made up.

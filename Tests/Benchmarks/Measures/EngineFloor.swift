@@ -1,13 +1,13 @@
-import CaravanModel
-import CaravanPostgreSQL
-import CaravanRuntime
-import CaravanSQLite
-import Glibc
+internal import CaravanModel
+internal import CaravanPostgreSQL
+internal import CaravanRuntime
+internal import CaravanSQLite
+internal import Glibc
 
 /// What an engine does by itself: rows of one table that have a number and a body, written by clients that wait until
 /// each transaction is durable. The table is its own, and goes away.
-struct Floor: Sendable {
-  let place: StorePlace
+struct EngineFloor: Sendable {
+  let place: RowPlace
   let host: Host
   /// Rows of a transaction.
   let batch: Int
@@ -82,7 +82,7 @@ private actor FloorClient {
   func prepare(_ sql: String) throws(CaravanError) { try rows().execute(sql) }
 
   /// - Returns: how many rows.
-  func write(_ floor: Floor, number: Int, until end: Instant) throws(CaravanError) -> Int {
+  func write(_ floor: EngineFloor, number: Int, until end: Instant) throws(CaravanError) -> Int {
     let rows = try rows()
     var body = floor.host.random.bytes(floor.rowBytes)
     var written = 0

@@ -1,7 +1,7 @@
 import CaravanWire
 import Testing
 
-@testable import CaravanCLIDriver
+@testable import CaravanBenchmarks
 
 /// Goal: rows of many apps take less in one frame than in a frame an app (BEN-11, SIM-92), whatever they hold.
 @Suite("bench frames")

@@ -1,7 +1,7 @@
 import CaravanModel
 import Testing
 
-@testable import CaravanCLIDriver
+@testable import CaravanBenchmarks
 
 /// Goal: what a broker says to a bench's listeners is understood however it is cut. Method: a transcript, in pieces of
 /// every size.

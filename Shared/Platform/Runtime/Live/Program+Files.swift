@@ -1,0 +1,21 @@
+public import CaravanModel
+internal import Glibc
+
+extension Program {
+  /// Where this program's file is, and so Caravan's others.
+  public static var directory: String {
+    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count)
+    let path = String(decoding: buffer.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return path.split(separator: "/").dropLast().map { "/\($0)" }.joined()
+  }
+
+  /// This process goes on as another program (execv(3)).
+  /// - Parameter arguments: without the program's name.
+  /// - Returns: `invalidData`, only if it could not be started.
+  public static func become(_ program: String, _ arguments: [String]) -> CaravanError {
+    let words = unsafe ([program] + arguments).map { unsafe strdup($0) } + [nil]
+    unsafe execv(program, words)
+    return CaravanError(.invalidData, "cannot start '\(program)': \(SystemError.text(errno))")
+  }
+}
