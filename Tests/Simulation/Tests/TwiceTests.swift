@@ -10,13 +10,17 @@ import Testing
     var order: [String] = []
   }
 
+  private final class Notes: Sendable {
+    let sight = Mutex(Sight())
+  }
+
   /// Two parts that do something each second, and another that does as much more as it likes.
   private func play(extra: Int) throws -> Sight {
     var settings = Simulation.Settings()
     settings.isComparable = true
     let simulation = Simulation(seed: 7, settings: settings)
     let machine = simulation.host("shared").host
-    let sight = Mutex(Sight())
+    let notes = Notes()
     try simulation.run {
       await withDiscardingTaskGroup { group in
         for name in ["a", "b", "c"] {
@@ -24,7 +28,7 @@ import Testing
             for _ in 0..<5 {
               try? await machine.clock.sleep(for: .seconds(1))
               await Task.yield()
-              sight.withLock { $0.order.append(name) }
+              notes.sight.withLock { $0.order.append(name) }
             }
           }
         }
@@ -39,12 +43,12 @@ import Testing
           for _ in 0..<5 {
             try? await machine.clock.sleep(for: .milliseconds(1_100))
             let chance = machine.random.next()
-            sight.withLock { $0.chances.append(chance) }
+            notes.sight.withLock { $0.chances.append(chance) }
           }
         }
       }
     }
-    return sight.withLock(\.self)
+    return notes.sight.withLock { $0 }
   }
 
   @Test("what somebody does more changes neither the order of others nor their chances")
