@@ -50,8 +50,8 @@ enum BodyStatements {
 
   /// Of records that were written anew.
   static let forget: StaticString = """
-    DELETE FROM caravan_damaged_records m WHERE NOT EXISTS (
-      SELECT 1 FROM caravan_records r WHERE r.partition = m.partition AND r.zone = m.zone AND r.seq = m.seq)
+    DELETE FROM caravan_damaged_records m WHERE m.partition = $1 AND NOT EXISTS (
+      SELECT 1 FROM caravan_records r WHERE r.partition = $1 AND r.zone = m.zone AND r.seq = m.seq)
     """
 
   static let scrubbed: StaticString = "SELECT reached, zone, seq FROM caravan_scrub_records WHERE partition = 0"
@@ -66,7 +66,7 @@ enum BodyStatements {
     ON CONFLICT (partition) DO UPDATE SET reached = excluded.reached, zone = excluded.zone, seq = excluded.seq
     """
 
-  static let endScrub: StaticString = "DELETE FROM caravan_scrub_records WHERE partition = 0"
+  static let endScrub: StaticString = "DELETE FROM caravan_scrub_records WHERE partition = $1"
 }
 
 extension Pipeline {

@@ -102,8 +102,8 @@ extension Upkeep {
       _ = try db.run(BodyStatements.noteOfZones, partition, rows.map(\.zone), rows.map(\.seq), now)
     }
     guard scrubbed.step.isRoundOver else { return try saveScrub(scrubbed.end) }
-    _ = try db.run(BodyStatements.endScrub)
-    _ = try db.run(BodyStatements.forget)
+    _ = try db.run(BodyStatements.endScrub, Int32(0))
+    for partition in Partition.all { _ = try db.run(BodyStatements.forget, Int32(partition.number)) }
   }
 
   private func saveScrub(_ end: Reads.RecordPosition) throws(PostgresError) {
