@@ -215,3 +215,12 @@ extension CommitResult {
     return outcomes.compactMap { if case .accepted(let version) = $0 { version } else { nil } }
   }
 }
+
+extension StoreStatus {
+  /// Without what is only about right.
+  var counted: StoreStatus {
+    var status = self
+    status.recordBytes = 0
+    return status
+  }
+}

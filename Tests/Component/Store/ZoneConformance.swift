@@ -159,9 +159,9 @@ import Testing
         try await bench.commit(zone, [Sample.save("a"), Sample.save("b"), Sample.save("a")])
         try await bench.commit(zone, [Sample.delete("b"), Sample.delete("none"), Sample.save("c")])
       }
-      #expect(try await bench.store.status() == StoreStatus(zones: 3, records: 6, chunks: 6, chunkBytes: 600))
+      #expect(try await bench.store.status().counted == StoreStatus(zones: 3, records: 6, chunks: 6, chunkBytes: 600))
       _ = try await bench.store.deleteZone(Sample.zone(of: "bob"), writer: "x")
-      #expect(try await bench.store.status() == StoreStatus(zones: 2, records: 4, chunks: 6, chunkBytes: 600))
+      #expect(try await bench.store.status().counted == StoreStatus(zones: 2, records: 4, chunks: 6, chunkBytes: 600))
     }
   }
 }

@@ -187,7 +187,7 @@ import Testing
       }
       let page = try await pair.stores[0].changes(ChangeQuery(zone: zone))
       #expect(try EntryPage.decode(page.page).entries.count == 100, "the same ten batches, twice")
-      #expect(try await pair.stores[1].status() == StoreStatus(zones: 1, records: 100))
+      #expect(try await pair.stores[1].status().counted == StoreStatus(zones: 1, records: 100))
     }
   }
 
