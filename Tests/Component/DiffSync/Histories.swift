@@ -48,7 +48,13 @@ struct RandomHistory {
   }
 
   private mutating func happen() {
-    guard hasRestores else { return below(4) == 0 ? server.purge() : server.expireTurn() }
+    guard hasRestores else {
+      switch below(4) {
+      case 0: return server.purge()
+      case 1: return server.loseKey()
+      default: return server.expireTurn()
+      }
+    }
     switch below(4) {
     case 0:
       // Who has not been there since a restore would have to be away longer than deletions are remembered.

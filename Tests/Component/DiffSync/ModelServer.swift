@@ -116,6 +116,14 @@ struct ModelServer {
   /// The turn of a client that vanished is over.
   mutating func expireTurn() { turn = nil }
 
+  /// It cannot read the tokens any more that it gave: it still knows what became of what was sent, but not the height.
+  mutating func loseKey() {
+    turn = nil
+    for (op, answer) in outcomes {
+      if case .done(_, let incarnation) = answer { outcomes[op] = .done(height: 0, incarnation: incarnation) }
+    }
+  }
+
   /// As it was when `backup` was made.
   mutating func restore(_ backup: ModelServer) {
     let (incarnation, cursors) = (incarnation, cursors)

@@ -114,6 +114,27 @@ import Testing
       server.seq == 2 && server.state == ["a": ["n": .integer(2)]] && reborn.objects.bare == ["a": object(["n": 2])])
   }
 
+  @Test("DIF-28, I4: an answer that comes without a height hides no delete that the server has forgotten meanwhile")
+  func lostKey() throws {
+    var (other, replica, server) = (Replica(), Replica(), ModelServer())
+    try other.create("gone", "note", [:], at: 1)
+    _ = sync(&other, &server, as: "other", now: 1)
+    _ = sync(&replica, &server, as: "c", now: 1)
+    try replica.create("mine", "note", [:], at: 2)
+    _ = ask(&replica, &server, as: "c", now: 2)
+    guard case .continue(let attempt) = replica.question else { throw Missing("SYNC_CONTINUE to be sent") }
+    // Its answer is lost, and with the key of tokens what the server knew of the height.
+    _ = server.continue(attempt, of: "c", now: 2)
+    try other.delete("gone", at: 3)
+    _ = sync(&other, &server, as: "other", now: 3)
+    server.purge()
+    server.loseKey()
+    _ = sync(&replica, &server, as: "c", now: 4)
+    #expect(replica.standing.height == 1, "what the page had shown")
+    _ = sync(&replica, &server, as: "c", now: 5)
+    #expect(replica.objects.bare == ["mine": object()] && server.state == replica.objects.mapValues(\.fields))
+  }
+
   @Test("DIF-03, DIF-28: what the app does between SYNC_BEGIN and its end is kept, compared and sent")
   func editsMeanwhile() throws {
     var (other, replica, server) = (Replica(), Replica(), ModelServer())

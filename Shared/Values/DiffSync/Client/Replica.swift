@@ -23,6 +23,8 @@ public struct Replica: Sendable, Hashable {
     /// Of U, what had no room in the SYNC_CONTINUE.
     let rest: [Diff]
     let serverTime: Int64
+    /// Up to which the page has shown everything.
+    let height: Seq
   }
 
   public init(log: [Diff] = [], standing: Standing = Standing()) {
@@ -167,8 +169,19 @@ public struct Replica: Sendable, Hashable {
     standing.attempt = Attempt(
       op: standing.nextOp, token: page.token, diffs: merge.upstream[..<portion].map(standing.lost.claiming),
       covers: log.count)
-    round = Round(merge: merge, rest: merge.upstream[portion...].map(\.pending), serverTime: page.serverTime)
+    round = Round(
+      merge: merge, rest: merge.upstream[portion...].map(\.pending), serverTime: page.serverTime,
+      height: page.currentHeight)
     return .again
+  }
+
+  /// A server that cannot read the token any more says no height, and one that was restored meanwhile says a height of
+  /// another life: the client has what the page has shown, and asks for the rest from there.
+  private mutating func finish(_ round: Round, at height: Seq, _ incarnation: Incarnation) {
+    let isSameLife = standing.incarnation == 0 || incarnation == standing.incarnation
+    guard height > 0, isSameLife else { return finish(at: round.height) }
+    standing.incarnation = incarnation
+    finish(at: height)
   }
 
   private mutating func finish(at height: Seq) {
@@ -192,8 +205,9 @@ public struct Replica: Sendable, Hashable {
         return standing.height == 0 ? restart() : .again
       }
       commit(round, attempt, at: height)
-      standing.incarnation = incarnation
-      finish(at: height)
+      finish(round, at: height, incarnation)
+      // From height 0 no server can tell that it has forgotten the delete of what was sent.
+      guard standing.height > 0 else { return restart() }
       return log.isEmpty ? .finished(release: []) : .again
     case .refused(let refusal): return rollBack(refusal)
     }

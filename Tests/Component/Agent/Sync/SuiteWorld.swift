@@ -221,12 +221,14 @@ struct RunningDevice: Sendable {
     return numbers
   }
 
+  /// Asks every 5 ms at first, and less often the longer it takes: hours of a device would be a million questions.
   func until(_ what: String, within limit: Duration = .seconds(600), _ condition: () async throws -> Bool) async throws
   {
-    let end = clock.now + limit
+    let start = clock.now
     while try await !condition() {
-      guard clock.now < end else { throw NotYet(what: what) }
-      try await clock.sleep(for: .milliseconds(5))
+      let waited = clock.now - start
+      guard waited < limit else { throw NotYet(what: what) }
+      try await clock.sleep(for: max(.milliseconds(5), waited / 500))
     }
   }
 }
