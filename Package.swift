@@ -140,6 +140,7 @@ let package = Package(
     library("Shared/Messaging/StorageClient", ["Model", "Wire", "Bus", "Runtime"]),
     library("Shared/Messaging/ChangeStream", ["Model", "Wire", "Bus", "Runtime", "StorageClient"]),
     library("Shared/Messaging/SchemaClient", ["Model", "Wire", "Bus"]),
+    library("Shared/Messaging/SyncClient", ["Model", "Wire", "Bus", "Compression"]),
     library("Shared/Messaging/Tokens", ["Model", "Wire", "Crypto", "Encoding"]),
     library("Shared/Messaging/Launch", ["Model", "Bus", "BusNATS", "Runtime", "Crypto", "Encoding"]),
 
@@ -156,7 +157,7 @@ let package = Package(
     library("Shared/Clients/Swift", named: "Client", ["Model", "Wire", "Runtime"]),
     library(
       "Shared/Clients/DiffSync", named: "DiffSyncClient",
-      ["Model", "DiffSync", "Wire", "Bus", "Runtime", "SQLite", "Compression", "Crypto"]),
+      ["Model", "DiffSync", "Wire", "Bus", "Runtime", "SQLite", "SyncClient", "Crypto"]),
   ]
     + systemLibraries.map(system)
     + service(
@@ -184,7 +185,7 @@ let package = Package(
     + service(
       "CLI", executable: "caravan", core: ["Model", "Encoding"],
       driver: plumbing + [
-        "Client", "Crypto", "Encoding", "BusNATS", "Launch", "SQLite", "Compression", "AgentCore", "HTTPClient",
+        "Client", "Crypto", "Encoding", "BusNATS", "Launch", "SQLite", "SyncClient", "AgentCore", "HTTPClient",
       ],
       main: ["Model"])
     + [
@@ -199,7 +200,7 @@ let package = Package(
         ["DiffSync", "DiffSyncClient", "BusNATS", "Launch", "Model", "Runtime", "Crypto"]),
     ]
     + [
-      library("Tests/TestKit", ["Model", "Wire", "Bus", "Runtime", "Store", "Compression", "Crypto"]),
+      library("Tests/TestKit", ["Model", "Wire", "Bus", "Runtime", "Store", "SyncClient", "Crypto"]),
       tests("Lint", []),
       tests("Unit/Model", ["Model", "Wire", "Encoding", "TestKit"]),
       tests("Unit/Chunking", ["Chunking", "Compression", "Model"]),
@@ -212,7 +213,7 @@ let package = Package(
         "Component/DiffSync",
         [
           "DiffSync", "DiffSyncClient", "Model", "Wire", "TestKit", "Bus", "Runtime", "Crypto", "StorageDriver",
-          "StorageClient", "StoreSQLite", "SQLite", "SchemaDriver", "SyncDriver", "Backup",
+          "StorageClient", "StoreSQLite", "SQLite", "SchemaDriver", "SyncClient", "SyncDriver", "Backup",
         ]),
       tests(
         "Component/Store",
@@ -287,7 +288,7 @@ let package = Package(
           "TestKit", "Bus", "Runtime", "Wire", "Model", "Store", "StoreSQLite", "SQLite", "ChangeStream",
           "StorageDriver", "SyncDriver", "SchemaDriver", "NotifyDriver", "QueryDriver", "AgentDriver", "AgentCore",
           "Chunking", "Crypto", "DiffSync", "DiffSyncClient", "Tokens", "Backup", "Compression", "StorageClient",
-          "GatewayDriver", "CLIDriver", "Client",
+          "GatewayDriver", "CLIDriver", "Client", "SyncClient",
         ]), path: "Tests/Simulation", exclude: ["Runner", "Tests"], swiftSettings: strict),
       tool("caravan-simulation", "Tests/Simulation/Runner", ["Simulation", "Runtime", "TestKit"]),
       .testTarget(
@@ -300,7 +301,7 @@ let package = Package(
         dependencies: modules(
           plumbing + [
             "AgentCore", "Client", "CLICore", "Compression", "Crypto", "Encoding", "BusNATS", "Launch", "SQLite",
-            "PostgreSQL", "Store", "StoreSQLite", "StorePostgres",
+            "PostgreSQL", "Store", "StoreSQLite", "StorePostgres", "SyncClient",
           ]), path: "Tests/Benchmarks/Measures", swiftSettings: strict),
       tests("Component/Benchmarks", ["Benchmarks", "Model", "Wire"]),
 

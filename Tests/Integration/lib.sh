@@ -24,6 +24,11 @@ end() { # PID: asks it to end, and waits
   done
   kill -9 "$1" 2>/dev/null || true
 }
+reap() { # PID: waits for one of our own that was killed; its end by any other cause is a failure
+  local status=0
+  wait "$1" 2>/dev/null || status=$?
+  [ $status -gt 128 ] || die "process $1 ended by itself, with status $status"
+}
 # STATUS: what the script ends with; absent: the last command's.
 finish() { # [STATUS]
   local status=${1:-$?} device rest

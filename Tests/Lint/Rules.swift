@@ -78,7 +78,7 @@ extension Rule {
     ],
     "Messaging": [
       "CaravanWire", "CaravanBus", "CaravanBusNATS", "CaravanStorageClient", "CaravanChangeStream",
-      "CaravanSchemaClient", "CaravanTokens", "CaravanLaunch",
+      "CaravanSchemaClient", "CaravanSyncClient", "CaravanTokens", "CaravanLaunch",
     ],
     "Storage": [
       "CaravanStore", "CaravanStoreSQLite", "CaravanStorePostgres", "CaravanBackup", "CaravanChunkFiles",

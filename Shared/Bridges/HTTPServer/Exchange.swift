@@ -4,8 +4,9 @@ import CCaravanMicroHTTPD
 ///
 /// MHD holds it as the request's context and lets it go in the completed callback, nowhere else.
 ///
-/// Safe because everything is touched by MHD's thread alone, except `response`. That is written once, under the
-/// intake's lock and while the connection is suspended, and read by MHD's thread after it was resumed.
+/// `@unchecked Sendable` is safe because MHD's thread alone touches everything but `response`. A handler writes that
+/// once, under the intake's lock and while the connection is suspended, and MHD's thread reads it after the connection
+/// was resumed: "It is safe to resume a suspended connection at any time" (microhttpd.h).
 final class Exchange: @unchecked Sendable {
   enum Stage {
     /// Headers are still coming. Can transition to: body, refused.

@@ -182,9 +182,10 @@ public final class Connection {
     let name = try prepare(request, &expected)
     let lengths = request.values.map { Int32($0?.count ?? 0) }
     let formats = [Int32](repeating: 1, count: lengths.count)
+    // An empty value needs an address that is not NULL, which an empty array need not have.
+    let bytes = bytes.isEmpty ? [0] : bytes
     let sent = bytes.withUnsafeBytes { buffer in
-      // NULL is no address; an empty value needs one.
-      let start = buffer.baseAddress ?? Self.anywhere
+      let start = buffer.baseAddress!
       let values = request.values.map {
         $0.map { start.advanced(by: $0.lowerBound).assumingMemoryBound(to: CChar.self) }
       }
@@ -193,10 +194,6 @@ public final class Connection {
     guard sent == 1 else { throw lost() }
     expected.append(.answer)
   }
-
-  /// An address that nobody reads from. Safe because it is a constant of one byte that lives for ever.
-  private nonisolated(unsafe) static let anywhere = UnsafeRawPointer(
-    UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1))
 
   private func prepare(_ request: Pipeline.Request, _ expected: inout [Expected]) throws(PostgresError) -> String {
     let key = UInt(bitPattern: request.sql.utf8Start)

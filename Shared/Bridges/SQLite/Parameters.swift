@@ -43,10 +43,8 @@ public struct Parameters {
     try connection.check(sqlite3_bind_null(handle, index))
   }
 
-  /// One NUL byte, for ever. Safe because nobody writes to it: `sqlite3_bind_text64` takes a `const char*`.
-  private nonisolated(unsafe) static let emptyText: UnsafePointer<CChar> = {
-    let text = UnsafeMutablePointer<CChar>.allocate(capacity: 1)
-    text.initialize(to: 0)
-    return UnsafePointer(text)
-  }()
+  /// The address of a NUL byte in the executable.
+  private static var emptyText: UnsafePointer<CChar> {
+    UnsafeRawPointer(("" as StaticString).utf8Start).assumingMemoryBound(to: CChar.self)
+  }
 }

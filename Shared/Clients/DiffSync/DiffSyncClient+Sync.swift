@@ -1,8 +1,8 @@
 internal import CaravanBus
-internal import CaravanCompression
 internal import CaravanDiffSync
 public import CaravanModel
 internal import CaravanRuntime
+internal import CaravanSyncClient
 internal import CaravanWire
 
 /// What one sync did.
@@ -139,23 +139,8 @@ extension DiffSyncClient {
     CaravanError(.internalError, "the server answered with something else: update client or server")
   }
 
-  // MARK: Frames
-
-  /// One operation in one frame.
   private func ask(_ kind: CaravanWire.Operation.Kind) async throws(CaravanError) -> CaravanWire.Result.Kind {
-    let exchange = Exchange(epoch: epoch, operations: [Operation(kind: kind)]).encoded()
-    let frame = Frame(plainBytes: UInt32(exchange.count), body: exchange)
-    let answer = try await bus.request(
-      Message(frame.encoded()), to: .exchange(configuration.device),
-      deadline: DiffSyncLimits.deadline)
-    let result = try ExchangeReply.decode(Self.plain(Frame.decode(answer.payload))).results.first?.kind
-    if case .failure(let failure)? = result { throw failure.model() }
-    return try required(result, "result")
-  }
-
-  static func plain(_ frame: Frame) throws(CaravanError) -> [UInt8] {
-    guard frame.compression == .zstd else { return frame.body }
-    var decompressor = try Decompressor()
-    return try decompressor.decompress(frame.body, limit: Limits.frameBytes)
+    try await SyncClient(bus: bus, device: configuration.device, epoch: epoch).ask(
+      kind, deadline: DiffSyncLimits.deadline)
   }
 }

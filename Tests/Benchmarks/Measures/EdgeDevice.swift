@@ -1,9 +1,9 @@
 internal import CaravanBus
 internal import CaravanBusNATS
-internal import CaravanCompression
 internal import CaravanCrypto
 internal import CaravanModel
 internal import CaravanRuntime
+internal import CaravanSyncClient
 internal import CaravanWire
 
 /// A device that speaks the edge protocol by itself, without an agent: what a load of many devices is made of.
@@ -12,15 +12,15 @@ struct EdgeDevice: Sendable {
   let device: EnrolledDevice
   var user: UserID { device.user }
   private let host: Host
-  private let epoch: UInt64
+  private let sync: SyncClient
   private static let attempts = 20
 
   init(_ credentials: Credentials, urls: [String], host: Host) async throws {
     let claims = credentials.jwt.claims
     self.host = host
     device = try EnrolledDevice(credentials: claims.name, user: claims.userTag)
-    epoch = host.random.next() >> 1
     bus = try await NATSBus.connect(NATSOptions(urls: urls, credentials: credentials, name: claims.name), host: host)
+    sync = SyncClient(bus: bus, device: device, epoch: host.random.next() >> 1)
     try await bus.waitUntilConnected(deadline: .seconds(10))
   }
 
@@ -29,30 +29,13 @@ struct EdgeDevice: Sendable {
   func ask(_ kind: Operation.Kind) async throws(CaravanError) -> CaravanWire.Result.Kind {
     var attempt = 1
     while true {
-      do { return try await askOnce(kind) } catch {
+      do { return try await sync.ask(kind) } catch {
         guard error.code == .serverBusy, attempt < Self.attempts else { throw error }
         let wait = UInt64(error.retryAfterMilliseconds ?? 0) + host.random.below(100 << UInt64(min(attempt, 5)))
         try? await host.clock.sleep(for: .milliseconds(Int64(wait)))
       }
       attempt += 1
     }
-  }
-
-  private func askOnce(_ kind: Operation.Kind) async throws(CaravanError) -> CaravanWire.Result.Kind {
-    let exchange = Exchange(epoch: epoch, operations: [Operation(kind: kind)]).encoded()
-    let frame = Frame(plainBytes: UInt32(exchange.count), body: exchange)
-    let answer = try await bus.request(
-      Message(frame.encoded()), to: .exchange(device), deadline: .seconds(30))
-    let reply = try Frame.decode(answer.payload)
-    let result = try ExchangeReply.decode(Self.plain(reply)).results.first?.kind
-    if case .failure(let failure)? = result { throw failure.model() }
-    return try required(result, "result")
-  }
-
-  static func plain(_ frame: Frame) throws(CaravanError) -> [UInt8] {
-    guard frame.compression == .zstd else { return frame.body }
-    var decompressor = try Decompressor()
-    return try decompressor.decompress(frame.body, limit: Limits.frameBytes)
   }
 
   /// The id of a record type with one text field.

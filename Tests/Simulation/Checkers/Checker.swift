@@ -25,8 +25,8 @@ public struct Checker: Sendable {
     .nothingLost, .nothingTorn, .chunksSound, .damageMended, .replicasEqual, .readsInOrder, .logInOrder, .writersKnew,
     .serialisable,
     .appliedOnce, .noFalseConflict, .deletesStay, .queriesComplete, .snapshotsReal, .readersFed, .progress,
-    .linksRespected, .diariesEqual, .groupsWhole, .refusalsSeen, .deadlinesMet, .nothingLeaks, .lossBounded,
-    .purgesSeen, .sharesKept, .kinWhole, .twinsTogether, .pairsReal, .batchesWhole,
+    .linksRespected, .diffSyncConverges, .groupsWhole, .refusalsSeen, .deadlinesMet, .nothingLeaks, .lossBounded,
+    .purgesSeen, .sharesKept, .kinWhole, .pairsTogether, .pairsReal, .batchesWhole,
     .figuresTrue, .ownKeptApart, .rightsSuffice, .ownersAgree,
   ]
 }

@@ -67,8 +67,8 @@ extension Checker {
   }
 
   /// Clients of diff sync, native devices and the cloud have the same objects (I4, DIF-29).
-  static let diariesEqual = Checker("I4 clients of diff sync converge with native devices when quiet") {
-    $0.end.diaryProblems
+  static let diffSyncConverges = Checker("I4 clients of diff sync converge with native devices when quiet") {
+    $0.end.diffSyncProblems
   }
 
   /// Who registered for a table gets it without asking, once everything works again.

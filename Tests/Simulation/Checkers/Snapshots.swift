@@ -28,7 +28,7 @@ extension [PairCommit] {
 
   /// What the device gives back after a restore is seen there at once, so it is left out.
   /// - Parameter lost: of former lives.
-  fileprivate func everShowed(_ seen: SeenTwins, lost: Set<UInt64>) -> Bool {
+  fileprivate func everShowed(_ seen: SeenPairs, lost: Set<UInt64>) -> Bool {
     let back = lost.subtracting(versions).union(filter { $0.writer == seen.device }.versions)
     let shown = seen.versions.filter { !back.contains($0.value) }
     let own = seen.unsettled.union(seen.versions.keys).subtracting(shown.keys)
@@ -47,7 +47,7 @@ extension Checker {
   static let pairsReal = Checker("UNI-13 tables of snapshots show only states that the zone had") { history in
     let lives = history.pastPairs + [history.pairs]
     let lost = lives.indices.map { Set(lives[..<$0].flatMap(\.versions)) }
-    return history.twins.compactMap { seen in
+    return history.seenPairs.compactMap { seen in
       guard !zip(lives, lost).contains(where: { $0.everShowed(seen, lost: $1) }) else { return nil }
       return "\(seen.device) sees what never was: \(seen.versions.sorted { $0.key < $1.key })"
     }
@@ -55,9 +55,9 @@ extension Checker {
 
   /// A device's table that shows snapshots shows all of a batch or nothing, never an older state than before, and what
   /// its own app wrote at once.
-  static let twinsTogether = Checker("UNI-13 tables of snapshots show whole batches") { history in
+  static let pairsTogether = Checker("UNI-13 tables of snapshots show whole batches") { history in
     var newest: [String: Int64] = [:]
-    return history.twins.flatMap { seen -> [String] in
+    return history.seenPairs.flatMap { seen -> [String] in
       var problems = seen.lacksOwn.map { "\(seen.device) does not see its own row \($0)" }
       for name in Set(seen.pairs.keys.map { String($0.dropLast()) }).sorted() {
         let (a, b) = (seen.pairs[name + "a"], seen.pairs[name + "b"])

@@ -148,7 +148,7 @@ final class Part: Sendable {
 
 /// What all parts stand on.
 struct Ground: Sendable {
-  /// The hub has the sentry, which is to reach the hub.
+  /// The hub has the egress guard, which is to reach the hub.
   private struct Held: Sendable {
     weak var hub: InProcessHub?
     weak var gatehouse: Gatehouse?
@@ -158,7 +158,7 @@ struct Ground: Sendable {
   let hub: InProcessHub
   let gatehouse: Gatehouse
   let faults: FaultPlan
-  let sentry: Sentry
+  let egressGuard: EgressGuard
   let recorder: Recorder
   let directory: String
   /// What is another in another run of this world, and what came to those whom that is to mean nothing.
@@ -179,7 +179,7 @@ struct Ground: Sendable {
     let held = Mutex(Held())
     let snapped = Mutex<Set<String>>([])
     let chances = secret.map { _ in Chances(simulation: simulation) }
-    sentry = Sentry(faults, recorder, chances) { name, outage in
+    egressGuard = EgressGuard(faults, recorder, chances) { name, outage in
       // What breaks under a connection that is away already does not bring it back once more.
       guard let hub = held.withLock({ $0.hub }), snapped.withLock({ $0.insert(name).inserted }) else { return }
       hub.disconnect(name)
@@ -189,10 +189,10 @@ struct Ground: Sendable {
       }
     }
     let random = chances?.ofGroups ?? machine.random
-    hub = InProcessHub(clock: machine.clock, random: random, faults: sentry) { [recorder] refusal in
+    hub = InProcessHub(clock: machine.clock, random: random, faults: egressGuard) { [recorder] refusal in
       held.withLock { $0.gatehouse }?.refused(refusal)
       // An answer that comes too late is refused rightly: nobody waits for it any more.
-      let isLate = refusal.deed == .publish && refusal.subject.hasPrefix("inbox.") && refusal.subject.contains(".r.")
+      let isLate = refusal.action == .publish && refusal.subject.hasPrefix("inbox.") && refusal.subject.contains(".r.")
       if !refusal.peer.hasPrefix(Gatehouse.trying), !isLate { recorder.denied("\(refusal)") }
     }
     gatehouse = try Gatehouse(hub, clock: machine.clock, breakage)

@@ -148,7 +148,7 @@ final class Recorder: Sendable {
       let isLost = { (version: Version) in version.seq > zones[version.row.place] ?? 0 }
       state.history.forget(isLost)
       state.history.pastPairs.append(state.history.pairs)
-      let kept = zones.first { $0.key.app == Twins.container }?.value ?? 0
+      let kept = zones.first { $0.key.app == AtomicPairs.container }?.value ?? 0
       state.history.pairs.removeAll { $0.high > kept }
       state.history.log.removeAll { $0.position > heads[$0.partition] ?? 0 }
     }
@@ -163,7 +163,7 @@ final class Recorder: Sendable {
   func starved(_ reader: String) { state.withLock { $0.history.starved.append(reader) } }
   func ownersDisagree(_ problem: String) { state.withLock { $0.history.end.ownerProblems.append(problem) } }
   func stalled(_ reasons: [String]) { state.withLock { $0.history.end.stalled = reasons } }
-  func diaries(_ problems: [String]) { state.withLock { $0.history.end.diaryProblems = problems } }
+  func diffSyncEnded(_ problems: [String]) { state.withLock { $0.history.end.diffSyncProblems = problems } }
   func end(_ outcome: History.Outcome) { state.withLock { $0.history.end = outcome } }
 
   // MARK: What tables keep
@@ -202,8 +202,8 @@ final class Recorder: Sendable {
   }
 
   private func takePairs(_ change: CommittedChange, in place: Place) {
-    guard place.app == Twins.container else { return }
-    let pairs = change.entries.filter { Twins.isHalf($0.name) }
+    guard place.app == AtomicPairs.container else { return }
+    let pairs = change.entries.filter { AtomicPairs.isHalf($0.name) }
     let versions = Dictionary(pairs.map { ($0.name, $0.isDeleted ? nil : $0.version) }) { $1 }
     let commit = PairCommit(writer: Self.device(of: change.log.writer), versions: versions, high: change.log.high)
     state.withLock { $0.history.pairs.append(commit) }

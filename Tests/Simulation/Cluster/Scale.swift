@@ -8,9 +8,9 @@ struct Scale: Sendable {
   var devices: [(name: String, user: String)]
   var tables: [Table]
   /// Clients of diff sync, of the first user: in some worlds.
-  var diarists: [String]
+  var diffClients: [String]
   /// Virtual time during which everything may go wrong.
-  var turmoil: Duration
+  var faultTime: Duration
   /// Mean time between two things an app does.
   var appPause: Int
   /// Mean time between two faults.
@@ -24,9 +24,9 @@ struct Scale: Sendable {
   /// Somebody writes groups, and somebody looks whether all of each is there.
   var hasGroups = false
   /// Records refer to one another, and some are deleted.
-  var hasKindred = false
+  var hasReferences = false
   /// A device's table shows snapshots, and somebody writes records of it in twos (UNI-13).
-  var hasTwins = false
+  var hasPairs = false
   /// A device takes samples, of which some may be lost.
   var hasSamples = false
   /// Somebody reads after pauses that are longer than tombstones are kept.
@@ -44,7 +44,7 @@ struct Scale: Sendable {
   /// What devices keep of tables in the beginning, in the order of both; empty: everything, always.
   var shares: [[Share]] = []
   /// Links break in the middle of transfers (MOB-23).
-  var hasFrailLinks = false
+  var hasFlakyLinks = false
   /// Objects have chunks that such links do not let pass whole.
   var hasLargeChunks = false
   /// A device is revoked, and its name enrolled again.
@@ -88,8 +88,8 @@ struct Scale: Sendable {
     self.devices = devices
     tables = (0..<dice.within(1...3)).map { Self.table($0, &dice) }
     var others = Dice(seed: seed, "diaries")
-    diarists = others.happens(120) ? ["c1", "c2"] : []
-    turmoil = dice.milliseconds(60_000...170_000)
+    diffClients = others.happens(120) ? ["c1", "c2"] : []
+    faultTime = dice.milliseconds(60_000...170_000)
     appPause = dice.within(2_500...6_000)
     faultPause = dice.within(6_000...20_000)
     var rare = Dice(seed: seed, "rarities")
@@ -108,15 +108,15 @@ struct Scale: Sendable {
         tables.map { parts.happens(120) ? .own : Share.random(of: $0, &parts) }
       }
     }
-    var frail = Dice(seed: seed, "frail links")
-    hasFrailLinks = frail.happens(200)
-    hasLargeChunks = hasFrailLinks && frail.happens(300)
+    var flaky = Dice(seed: seed, "frail links")
+    hasFlakyLinks = flaky.happens(200)
+    hasLargeChunks = hasFlakyLinks && flaky.happens(300)
     var kin = Dice(seed: seed, "has kindred")
-    hasKindred = kin.happens(120)
-    var twins = Dice(seed: seed, "has twins")
-    hasTwins = twins.happens(hasRestore ? 400 : 120)
-    var thrift = Dice(seed: seed, "budgets")
-    hasBudgets = thrift.happens(120)
+    hasReferences = kin.happens(120)
+    var pairs = Dice(seed: seed, "has twins")
+    hasPairs = pairs.happens(hasRestore ? 400 : 120)
+    var budgets = Dice(seed: seed, "budgets")
+    hasBudgets = budgets.happens(120)
     // Whoever gives up rows, or gets back what is older, may leave bytes that no device has.
     var rot = Dice(seed: seed, "has rot")
     hasRot = rot.happens(150) && !hasRestore && shares.isEmpty

@@ -14,8 +14,8 @@ struct SimulatedDevice: Sendable {
   let identity: EnrolledDevice
   let slot: AgentSlot
   let part: Part
-  let sentry: Sentry
-  let fares: Fares
+  let egressGuard: EgressGuard
+  let linkCosts: LinkCostChecker
 
   /// - Parameters:
   ///   - isAmongUsers: there are devices of other users.
@@ -26,7 +26,7 @@ struct SimulatedDevice: Sendable {
     breakage: Breakage? = nil, forgetting forgotten: CarelessDisk.Forgotten? = nil,
     as enrolled: (device: EnrolledDevice, token: JWT)? = nil
   ) {
-    sentry = ground.sentry
+    egressGuard = ground.egressGuard
     let identity = enrolled?.device ?? EnrolledDevice(user, name)
     // Where the bytes are a secret, no object has two chunks: where one ends and the next begins, the bytes say.
     let chunking = hasLargeChunks ? AgentSlot.largeChunks : AgentSlot.smallChunks
@@ -42,7 +42,7 @@ struct SimulatedDevice: Sendable {
     part = Part(name, as: bearer, on: ground, forgetting: forgotten) {
       try await slot.run($0)
     }
-    fares = Fares(clock: part.machine.host.clock)
+    linkCosts = LinkCostChecker(clock: part.machine.host.clock)
   }
 
   var isUp: Bool { slot.session != nil }
@@ -75,20 +75,22 @@ struct SimulatedDevice: Sendable {
   }
 
   func setLink(_ link: LinkClass?) async {
-    await lookAtFares()
-    sentry.look(at: name, hasLink: true)
-    sentry.ration(name, nil)
+    await checkLinkCosts()
+    egressGuard.look(at: name, hasLink: true)
+    egressGuard.ration(name, nil)
     slot.remember(link)
-    fares.linkChanges(to: link)
+    linkCosts.linkChanges(to: link)
     if let session = slot.session { await session.engine.linkChanged(to: link.map { Link($0) }) }
-    fares.linkChanged(to: slot.link)
+    linkCosts.linkChanged(to: slot.link)
     // Another change may have overtaken this one.
-    if link == nil, slot.link == nil { sentry.look(at: name, hasLink: false) }
+    if link == nil, slot.link == nil { egressGuard.look(at: name, hasLink: false) }
   }
 
-  func lookAtFares() async {
+  func checkLinkCosts() async {
     guard let session = slot.session else { return }
-    for excess in fares.look(at: await session.engine.status().usage) { sentry.trespassed("\(name): \(excess)") }
+    for excess in linkCosts.look(at: await session.engine.status().usage) {
+      egressGuard.trespassed("\(name): \(excess)")
+    }
   }
 }
 

@@ -19,7 +19,7 @@ struct Suite: Sendable {
   /// Everything in the cloud, storage first.
   let services: [Part]
   let devices: [SimulatedDevice]
-  let diarists: [Diarist]
+  let diffClients: [DiffClient]
   let guests = Guests()
   /// For looking at storage from outside.
   let vault = Vault()
@@ -72,7 +72,7 @@ struct Suite: Sendable {
         $0.name, of: $0.user, hasLargeChunks: scale.hasLargeChunks, isAmongUsers: scale.users.count > 1,
         on: ground, breakage: breakage, forgetting: scale.disk(of: $0.name, isDevice: true, breakage))
     }
-    diarists = scale.diarists.map { Diarist($0, of: scale.users[0], on: ground) }
+    diffClients = scale.diffClients.map { DiffClient($0, of: scale.users[0], on: ground) }
   }
 
   /// Everything of a user lies in one partition: following the other sixty would only cost time.
@@ -149,12 +149,12 @@ struct Suite: Sendable {
 
   var parts: [Part] { services + people }
   /// Devices, and clients without one.
-  var people: [Part] { devices.map(\.part) + diarists.map(\.part) }
+  var people: [Part] { devices.map(\.part) + diffClients.map(\.part) }
 
   /// - Parameter isLast: nobody comes after it.
   func crash(_ part: Part, isLast: Bool = false) {
     if let device = devices.first(where: { $0.name == part.name }) { return device.crash(isLast: isLast) }
-    if let diarist = diarists.first(where: { $0.name == part.name }) { return diarist.crash(isLast: isLast) }
+    if let diffClient = diffClients.first(where: { $0.name == part.name }) { return diffClient.crash(isLast: isLast) }
     if part.name == "storage" { vault.crash() }
     part.crash(isLast: isLast)
   }

@@ -139,7 +139,7 @@ struct Rot: Rarity {
 
   mutating func conclude(_ clock: any Clock) async throws {
     try await suite.waitForMoves()
-    guard let store = suite.vault.store else { throw SeedFailure(what: "storage is down, and all is calm") }
+    guard let store = suite.vault.store else { throw SeedFailure(what: "storage is down, and all is quiet") }
     while try await !store.scrub(bytes: Self.scrubBytes).isRoundOver {}
     let known = try await store.damage(in: nil, atMost: Self.chunksListed)
     let end = clock.now + Self.patience

@@ -70,13 +70,13 @@ public struct FleetRun: Sendable {
     defer { suite.bury(deliveries) }
     for part in suite.parts { part.start() }
     let clock = simulation.host("people").host.clock
-    try simulation.run(deadline: suite.scale.turmoil + .seconds(86_400)) { try await self.live(clock, listener) }
+    try simulation.run(deadline: suite.scale.faultTime + .seconds(86_400)) { try await self.live(clock, listener) }
     suite.ground.recorder.end(
-      try simulation.run { [suite, contents] in try await Inspection(suite, contents).outcome() })
+      try simulation.run { [suite, contents] in try await FinalCheck(suite, contents).outcome() })
   }
 
   private func live(_ clock: any Clock, _ listener: (@Sendable (String) -> Void)?) async throws {
-    let end = clock.now + suite.scale.turmoil
+    let end = clock.now + suite.scale.faultTime
     let reaches = suite.devices.map { Reach($0) }
     await withDiscardingTaskGroup { group in
       group.addTask { [suite, tally, seed] in
@@ -98,7 +98,7 @@ public struct FleetRun: Sendable {
         }
       }
     }
-    try await Calm(suite, contents: contents, seed: seed, clock: clock).restore()
+    try await Quiescence(suite, contents: contents, seed: seed, clock: clock).restore()
   }
 
   /// Users share nothing, and so each one's history is held against all that was promised by itself: the time that

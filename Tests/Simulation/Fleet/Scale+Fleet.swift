@@ -17,8 +17,8 @@ extension Scale {
         app: "notes", name: "notes", schema: "name VARCHAR, tag VARCHAR, n INTEGER, note VARCHAR", hasKey: false,
         hasObject: false, period: 60_000, delayTolerance: 60_000),
     ]
-    diarists = []
-    turmoil = .seconds(86_400 * days)
+    diffClients = []
+    faultTime = .seconds(86_400 * days)
     appPause = 30_000
     faultPause = 0
     hasSlowReader = false

@@ -231,7 +231,7 @@ public struct History: Sendable, Hashable {
   public var lost: [Version] = []
   public var groups: [SeenGroup] = []
   public var trees: [SeenTree] = []
-  public var twins: [SeenTwins] = []
+  public var seenPairs: [SeenPairs] = []
   /// Of the present life of their zone, with what is left of former ones.
   public var pairs: [PairCommit] = []
   /// Of each life that a restore has ended.
@@ -314,7 +314,7 @@ public struct History: Sendable, Hashable {
     /// What registered devices still lacked before anybody asked for a sync.
     public var stalled: [String] = []
     /// What clients of diff sync, native devices and the cloud do not agree on.
-    public var diaryProblems: [String] = []
+    public var diffSyncProblems: [String] = []
 
     public init() {}
   }

@@ -45,11 +45,11 @@ struct Outsiders: Sendable {
     defer { for caller in [lender, borrower] { caller.bus.close() } }
     guard case .ticket(let ticket)? = await lender.insist(.ticket(RequestTicket(container: "album"))),
       let partition = try? Partition(ticket.partition)
-    else { throw SeedFailure(what: "nobody gives a device a ticket, and all is calm") }
+    else { throw SeedFailure(what: "nobody gives a device a ticket, and all is quiet") }
     let hash = LocalChunk(containing: [1]).hash
     let request = ChunkRequest(ticket: ticket, get: hash.bytes)
     if await answers(request, lender, partition) != true {
-      throw SeedFailure(what: "a device's own ticket is refused, and all is calm")
+      throw SeedFailure(what: "a device's own ticket is refused, and all is quiet")
     }
     if await answers(request, borrower, partition) != false {
       recorder.intruded("the ticket of \(lender.device) serves \(borrower.device)")
@@ -66,7 +66,7 @@ struct Outsiders: Sendable {
     await openProduction(of: app, for: user)
     guard case .zones(let zones)? = await tried.insist(.zones(ListZones(container: app))),
       case .zones(let seen)? = await used.insist(.zones(ListZones(container: app)))
-    else { throw SeedFailure(what: "nobody lists the zones of \(app), and all is calm") }
+    else { throw SeedFailure(what: "nobody lists the zones of \(app), and all is quiet") }
     if !seen.zones.isEmpty { recorder.intruded("production sees zones of development: \(seen.zones.map(\.zone))") }
     for zone in zones.zones {
       let pull = Pull(container: app, zone: zone.zone)
@@ -76,7 +76,7 @@ struct Outsiders: Sendable {
     }
     guard case .ticket(let ticket)? = await tried.insist(.ticket(RequestTicket(container: app))),
       let partition = try? Partition(ticket.partition)
-    else { throw SeedFailure(what: "nobody gives a device a ticket, and all is calm") }
+    else { throw SeedFailure(what: "nobody gives a device a ticket, and all is quiet") }
     let request = ChunkRequest(ticket: ticket, get: LocalChunk(containing: [1]).hash.bytes)
     if await answers(request, used, partition) != false {
       recorder.intruded("the ticket of \(tried.device) serves \(used.device)")

@@ -6,7 +6,7 @@ internal import CaravanRuntime
 internal import CaravanStore
 internal import CaravanWire
 
-/// Promises that are tried one at a time, once all is calm.
+/// Promises that are tried one at a time, once all is quiet.
 struct Probes: Sendable {
   /// What a transfer takes, and the cloud to answer, if need be at the second attempt.
   private static let transferMilliseconds: Int64 = 10_000
@@ -25,7 +25,7 @@ struct Probes: Sendable {
     if suite.scale.users.count > 1 { try await lookAround() }
     var hasWritten = false
     if suite.scale.isProbed { hasWritten = try await time(&apps[0]) }
-    if suite.scale.hasQuota { hasWritten = try await squeeze(&apps[0]) || hasWritten }
+    if suite.scale.hasQuota { hasWritten = try await quotaPressure(&apps[0]) || hasWritten }
     return hasWritten
   }
 
@@ -67,12 +67,12 @@ struct Probes: Sendable {
 
   // MARK: CK-102
 
-  private func squeeze(_ app: inout App) async throws -> Bool {
-    let squeeze = Squeeze(suite, seed: 0)
+  private func quotaPressure(_ app: inout App) async throws -> Bool {
+    let quotaPressure = QuotaPressure(suite, seed: 0)
     guard app.device.user == suite.scale.users[0] else { return false }
-    await squeeze.tighten()
+    await quotaPressure.tighten()
     guard let (tag, place) = await write(&app), let session = app.device.slot.session else {
-      await squeeze.loosen(clock)
+      await quotaPressure.loosen(clock)
       return false
     }
     var isInSight = false
@@ -83,7 +83,7 @@ struct Probes: Sendable {
     }
     let rows = try await App.rows(of: place, in: session.store)
     let isKept = rows.contains { $0.tag == tag && !$0.isClean }
-    await squeeze.loosen(clock)
+    await quotaPressure.loosen(clock)
     for _ in 0..<180 where !isAtCloud(tag) { try await clock.sleep(for: .seconds(1)) }
     let refusal = SeenRefusal(
       device: app.device.name, isInSight: isInSight, isKept: isKept, isResumed: isAtCloud(tag))

@@ -43,7 +43,7 @@ public struct SeedRun: Sendable {
   /// - Parameter secret: what is another in another run of this world; nil: nothing.
   static func run(
     _ seed: UInt64, _ options: Options, _ scale: Scale, _ secret: Secret?
-  ) throws -> (report: SeedReport, sights: Sights) {
+  ) throws -> (report: SeedReport, observations: Observations) {
     var settings = Simulation.Settings()
     settings.logLevel = options.logLevel
     settings.isComparable = secret != nil
@@ -66,7 +66,7 @@ public struct SeedRun: Sendable {
       steps: simulation.steps, writes: history.writes.count, versions: history.versions.count,
       conflicts: history.decisions.count, trace: ground.recorder.lines,
       log: simulation.log.records.map { Self.line($0) })
-    return (report, Sights(heard: ground.heard?.all ?? [:], path: simulation.path, notes: ground.recorder.notes))
+    return (report, Observations(heard: ground.heard?.all ?? [:], path: simulation.path, notes: ground.recorder.notes))
   }
 
   private static func line(_ record: LogRecord) -> String { String(decoding: record.line, as: UTF8.self) }
@@ -92,7 +92,7 @@ public struct SeedRun: Sendable {
     let clock = simulation.host("people").host.clock
     let contents = Contents()
     try simulation.run(deadline: .seconds(7_200)) { try await self.live(contents, clock) }
-    suite.ground.recorder.end(try simulation.run { try await Inspection(self.suite, contents).outcome() })
+    suite.ground.recorder.end(try simulation.run { try await FinalCheck(self.suite, contents).outcome() })
     // Whatever others try, no course of events before that is another.
     try simulation.run {
       try await Outsiders(suite, clock: clock).run()
@@ -104,7 +104,7 @@ public struct SeedRun: Sendable {
   }
 
   private func live(_ contents: Contents, _ clock: any Clock) async throws {
-    let end = clock.now + suite.scale.turmoil
+    let end = clock.now + suite.scale.faultTime
     let seed = seed
     let witnesses = try Witnesses(suite, seed: seed)
     let rarities = Rarities(suite, seed: seed)
@@ -112,16 +112,16 @@ public struct SeedRun: Sendable {
       if let witnesses { group.addTask { await witnesses.run(until: end) } }
       group.addTask { await rarities.run(until: end, clock: clock) }
       group.addTask {
-        var turmoil = Turmoil(suite, seed: seed)
-        await turmoil.run(until: end, clock: clock)
+        var faultScheduler = FaultScheduler(suite, seed: seed)
+        await faultScheduler.run(until: end, clock: clock)
       }
-      for diarist in suite.diarists {
+      for diffClient in suite.diffClients {
         group.addTask {
-          await diarist.live(suite.ground, pause: suite.scale.appPause, seed: seed, until: end, clock: clock)
+          await diffClient.live(suite.ground, pause: suite.scale.appPause, seed: seed, until: end, clock: clock)
         }
       }
-      if !suite.diarists.isEmpty {
-        group.addTask { await Diaries(suite).liveNatively(seed: seed, until: end, clock: clock) }
+      if !suite.diffClients.isEmpty {
+        group.addTask { await DiffClients(suite).liveNatively(seed: seed, until: end, clock: clock) }
       }
       for device in suite.devices {
         group.addTask {
@@ -130,7 +130,7 @@ public struct SeedRun: Sendable {
         }
       }
     }
-    try await Calm(suite, contents: contents, seed: seed, clock: clock).restore()
+    try await Quiescence(suite, contents: contents, seed: seed, clock: clock).restore()
     try await witnesses?.conclude()
     try await rarities.conclude(clock)
   }

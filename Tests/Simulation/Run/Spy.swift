@@ -30,10 +30,10 @@ struct Spy: Sendable {
     }
   }
 
-  /// Once all is calm.
+  /// Once all is quiet.
   func conclude() async throws {
     defer { bus.close() }
-    var deeds = patterns.map { (BrokerRefusal.Deed.subscribe, $0.text) }
+    var actions = patterns.map { (BrokerRefusal.Action.subscribe, $0.text) }
     for (pattern, ear) in zip(patterns, ears) {
       ear.cancel()
       while let delivery = await ear.next() {
@@ -43,11 +43,11 @@ struct Spy: Sendable {
     }
     for subject in foreign {
       try await bus.publish(Message(), to: subject)
-      deeds.append((.publish, subject.text))
+      actions.append((.publish, subject.text))
     }
-    for (deed, subject) in deeds
-    where !suite.ground.gatehouse.hasRefused(BrokerRefusal(peer: Self.name, deed: deed, subject: subject)) {
-      suite.ground.recorder.intruded("\(Self.name) is refused no \(deed.rawValue) to \(subject)")
+    for (action, subject) in actions
+    where !suite.ground.gatehouse.hasRefused(BrokerRefusal(peer: Self.name, action: action, subject: subject)) {
+      suite.ground.recorder.intruded("\(Self.name) is refused no \(action.rawValue) to \(subject)")
     }
   }
 

@@ -5,10 +5,10 @@ import Testing
 /// What a table of snapshots may show of records that others write in twos.
 extension CheckerTests {
   /// Of p2 the device has given back one half, and decided the other.
-  private static func sees(_ a: UInt64?, _ b: UInt64?) -> SeenTwins {
+  private static func sees(_ a: UInt64?, _ b: UInt64?) -> SeenPairs {
     var versions: [String: UInt64] = ["p2a": 9]
     (versions["p1a"], versions["p1b"]) = (a, b)
-    return SeenTwins(device: "d1", pairs: [:], versions: versions, unsettled: ["p2b"])
+    return SeenPairs(device: "d1", pairs: [:], versions: versions, unsettled: ["p2b"])
   }
 
   private static let pairs = [
@@ -29,7 +29,7 @@ extension CheckerTests {
     var history = Self.sound
     history.pastPairs = [[PairCommit(writer: "parent", versions: ["p1a": 13, "p1b": 14], high: 14)]]
     history.pairs = Self.pairs
-    history.twins = [Self.sees(a, b)]
+    history.seenPairs = [Self.sees(a, b)]
     let found = Self.violations(history).filter { $0.invariant.hasPrefix("UNI-13") }
     #expect(found.isEmpty == isSound, "\(found)")
   }

@@ -50,7 +50,7 @@ import Testing
     ]
     history.trees = [SeenTree(["parent": [], "child": ["parent"]])]
     history.batches = [[tag(3), tag(9)]]
-    history.twins = [SeenTwins(device: "d1", pairs: ["p1a": 3, "p1b": 3])]
+    history.seenPairs = [SeenPairs(device: "d1", pairs: ["p1a": 3, "p1b": 3])]
     history.refusals = [SeenRefusal(device: "d1", isInSight: true, isKept: true, isResumed: true)]
     history.promises = [KeptPromise(tag(3), took: 4_000, allowed: 5_000)]
     history.secrets = [HiddenAnswer("pull", ofHidden: [1], ofAbsent: [1])]
@@ -145,7 +145,7 @@ import Testing
     ("I9", "back from the dead", { $0.versions[1].tag = nil }),
     ("queries", "a row is not found", { $0.end.queried[place] = [:] }),
     ("queries", "a row is found at an old version", { $0.end.queried[place] = [row.row: 2] }),
-    ("I4", "a client of diff sync differs", { $0.end.diaryProblems = ["a diary lacks a row"] }),
+    ("I4", "a client of diff sync differs", { $0.end.diffSyncProblems = ["a diary lacks a row"] }),
     (
       "I15", "a snapshot that never was",
       { $0.snapshots.append(SeenSnapshot(place, incarnation: 0, seq: 2, rows: [row.row: tag(1)])) }
@@ -155,10 +155,10 @@ import Testing
     ("UNI-05", "half a group", { $0.groups = [SeenGroup("g", size: 4, seen: 2, isCommitted: false)] }),
     ("UNI-05", "a group is gone", { $0.groups = [SeenGroup("g", size: 4, seen: 0, isCommitted: true)] }),
     ("REC-23", "half of it comes later", { $0.batches.append([tag(1), tag(3)]) }),
-    ("UNI-13", "one of two", { $0.twins.append(SeenTwins(device: "d1", pairs: ["p1a": 4, "p1b": 3])) }),
-    ("UNI-13", "what never was", { $0.twins.append(SeenTwins(device: "d1", pairs: [:], versions: ["p1a": 5])) }),
-    ("UNI-13", "an older state", { $0.twins.append(SeenTwins(device: "d1", pairs: ["p1a": 2, "p1b": 2])) }),
-    ("UNI-13", "not the app's own", { $0.twins.append(SeenTwins(device: "d1", pairs: [:], lacksOwn: ["r"])) }),
+    ("UNI-13", "one of two", { $0.seenPairs.append(SeenPairs(device: "d1", pairs: ["p1a": 4, "p1b": 3])) }),
+    ("UNI-13", "what never was", { $0.seenPairs.append(SeenPairs(device: "d1", pairs: [:], versions: ["p1a": 5])) }),
+    ("UNI-13", "an older state", { $0.seenPairs.append(SeenPairs(device: "d1", pairs: ["p1a": 2, "p1b": 2])) }),
+    ("UNI-13", "not the app's own", { $0.seenPairs.append(SeenPairs(device: "d1", pairs: [:], lacksOwn: ["r"])) }),
     ("CK-27", "an owner is gone, and what it owned is not", { $0.trees.append(SeenTree(["child": ["parent"]])) }),
     (
       "CK-102", "nobody says that there is no room",

@@ -72,6 +72,7 @@ struct Ear: Sendable {
     }
     let results = (try? ExchangeReply.decode(frame.body))?.results ?? []
     let kinds = results.map { "\($0.kind.map { "\($0)" } ?? "nothing")".prefix { $0 != "(" } }
-    heard.came(frame.parcel == nil ? kinds.joined(separator: ", ") : "a parcel", frame.encoded(), to: device)
+    heard.came(
+      frame.parcel == nil ? kinds.joined(separator: ", ") : "a frame in fragments", frame.encoded(), to: device)
   }
 }

@@ -2,7 +2,7 @@ internal import CaravanRuntime
 
 extension SeedRun {
   /// What one of two worlds showed, for comparison with the other.
-  struct Sights {
+  struct Observations {
     var heard: [String: [Heard.Item]]
     /// The choices of the world, one a step.
     var path: [UInt64]
@@ -17,8 +17,8 @@ extension SeedRun {
   /// they are sent and so how many go into one message, names say which page of a table a row is on. That must not
   /// look like one: time, the order of jobs and the fate of messages are shared by all in a world. So jobs run in the
   /// order in which they come, chances are drawn for each way and moment anew, the user's devices have links that bear
-  /// any message (`Frailties`, `Thrift`: what passes is counted packed) and objects of one chunk, and the ears close
-  /// when everybody begins to wait for the slowest (`Calm`).
+  /// any message (`FlakyLinks`, `ByteBudget`: what passes is counted packed) and objects of one chunk, and the listening
+  /// ends when everybody begins to wait for the slowest (`Quiescence`).
   /// - Returns: what the first showed, and in what the second was another.
   public static func runTwice(_ seed: UInt64, _ options: Options) throws -> SeedReport {
     let scale = Scale(ofTwo: seed)
@@ -30,9 +30,9 @@ extension SeedRun {
     var report = worlds[0].report
     report.violations += worlds[1].report.violations.filter { !report.violations.contains($0) }
     report.steps += worlds[1].report.steps
-    let differences = Difference.all(worlds[0].sights.heard, worlds[1].sights.heard)
+    let differences = Difference.all(worlds[0].observations.heard, worlds[1].observations.heard)
     report.violations += differences.map { Violation(invariant: Difference.invariant, explanation: "\($0)") }
-    if !differences.isEmpty { report.trace += Difference.parting(worlds[0].sights, worlds[1].sights) }
+    if !differences.isEmpty { report.trace += Difference.parting(worlds[0].observations, worlds[1].observations) }
     return report
   }
 }
@@ -72,12 +72,12 @@ struct Difference: Sendable, CustomStringConvertible {
   private static let notesShown = 12
 
   /// The last that happened before the worlds took different courses, and what followed in each.
-  static func parting(_ first: SeedRun.Sights, _ second: SeedRun.Sights) -> [String] {
+  static func parting(_ first: SeedRun.Observations, _ second: SeedRun.Observations) -> [String] {
     let step = zip(first.path, second.path).prefix { $0 == $1 }.count
-    func around(_ sights: SeedRun.Sights) -> [String] {
-      let index = sights.notes.firstIndex { $0.step >= step } ?? sights.notes.endIndex
-      let shown = max(0, index - notesShown)..<min(sights.notes.endIndex, index + notesShown / 2)
-      return sights.notes[shown].map { "  step \($0.step): \($0.line)" }
+    func around(_ observations: SeedRun.Observations) -> [String] {
+      let index = observations.notes.firstIndex { $0.step >= step } ?? observations.notes.endIndex
+      let shown = max(0, index - notesShown)..<min(observations.notes.endIndex, index + notesShown / 2)
+      return observations.notes[shown].map { "  step \($0.step): \($0.line)" }
     }
     return ["the worlds part at step \(step); in the one:"] + around(first) + ["in the other:"] + around(second)
   }

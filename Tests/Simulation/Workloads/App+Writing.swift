@@ -10,7 +10,7 @@ extension App {
     content.n = Int64(dice.below(1_000))
     content.note = String(repeating: dice.pick(["a", "bc", "def"]), count: dice.below(12))
     // More than such a link bears, and nothing that could be packed to much less.
-    if hasFrailLinks, shareDice.happens(50) {
+    if hasFlakyLinks, shareDice.happens(50) {
       content.note = String(
         decoding: shareDice.bytes(shareDice.within(2_000...25_000)).map { 0x20 + $0 % 95 }, as: UTF8.self)
     }

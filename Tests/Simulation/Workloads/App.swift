@@ -15,7 +15,7 @@ struct App: Sendable {
   /// Of what tables keep, and of larger objects.
   var shareDice: Dice
   private let hasShares: Bool
-  let hasFrailLinks: Bool
+  let hasFlakyLinks: Bool
   let hasLargeChunks: Bool
   /// Nil: what it writes is the same in all runs of its world.
   let secret: Secret?
@@ -34,7 +34,7 @@ struct App: Sendable {
     dice = Dice(seed: seed, "app \(device.name)")
     shareDice = Dice(seed: seed, "shares of \(device.name)")
     hasShares = !suite.scale.shares.isEmpty
-    hasFrailLinks = suite.scale.hasFrailLinks
+    hasFlakyLinks = suite.scale.hasFlakyLinks
     hasLargeChunks = suite.scale.hasLargeChunks
     secret = ground.secret?.user == device.user ? ground.secret : nil
     hasRot = suite.scale.hasRot
@@ -114,7 +114,7 @@ struct App: Sendable {
     for (table, place) in places {
       let share = ground.recorder.share(of: device.name, place)
       let properties = TableChange(replication: share?.replication, mode: mode)
-      let isDone = await device.ask(session) { [fares = device.fares] (session) throws(CaravanError) in
+      let isDone = await device.ask(session) { [linkCosts = device.linkCosts] (session) throws(CaravanError) in
         try await session.store.createTable(
           place.id, schema: SchemaText(parsing: table.schema), localOnly: share == .own, properties: properties)
         if share != nil { await session.engine.askForWhatIsLacking() }
@@ -126,7 +126,7 @@ struct App: Sendable {
           try await session.store.register(place.id, direction, registration)
         }
         await session.engine.registrationsChanged(of: place.id)
-        fares.registered(place.id, try await session.store.registrations())
+        linkCosts.registered(place.id, try await session.store.registrations())
       }
       guard case .done = isDone else { return false }
     }
@@ -143,25 +143,25 @@ struct App: Sendable {
       delayToleranceMilliseconds: UInt32(table.delayTolerance), link: dice.pick([.wifi, .cellular]))
     ground.recorder.note("\(device.name) registers \(place) \(isGivenUp ? "anew" : "otherwise")")
     for direction in Direction.allCases {
-      device.fares.registers(place.id, for: isGivenUp ? nil : registration.link)
-      _ = await device.ask(session) { [fares = device.fares] (session) throws(CaravanError) in
+      device.linkCosts.registers(place.id, for: isGivenUp ? nil : registration.link)
+      _ = await device.ask(session) { [linkCosts = device.linkCosts] (session) throws(CaravanError) in
         if isGivenUp {
           try await session.store.unregister(place.id, direction)
           await session.engine.registrationsChanged(of: place.id)
         }
         try await session.store.register(place.id, direction, registration)
         await session.engine.registrationsChanged(of: place.id)
-        fares.registered(place.id, try await session.store.registrations())
+        linkCosts.registered(place.id, try await session.store.registrations())
       }
     }
   }
 
   func sync(_ place: Place, _ session: Session) async {
-    device.fares.demands(place.id)
+    device.linkCosts.demands(place.id)
     let answer = await device.ask(session) { (session) throws(CaravanError) in
       try await session.engine.syncNow(place.id, write: true, read: true)
     }
-    device.fares.demanded(place.id)
+    device.linkCosts.demanded(place.id)
     ground.recorder.note("\(device.name) synced \(place): \(Self.word(answer))")
   }
 

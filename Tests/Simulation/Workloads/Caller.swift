@@ -1,7 +1,7 @@
 internal import CaravanBus
-internal import CaravanCompression
 internal import CaravanModel
 internal import CaravanRuntime
+internal import CaravanSyncClient
 internal import CaravanTestKit
 internal import CaravanWire
 
@@ -22,20 +22,7 @@ struct Caller: Sendable {
 
   /// One operation in one frame, once.
   func ask(_ operation: Operation.Kind) async throws(CaravanError) -> Result.Kind {
-    let exchange = Exchange(epoch: 1, operations: [Operation(kind: operation)]).encoded()
-    let frame = Frame(plainBytes: UInt32(exchange.count), body: exchange)
-    let answer = try await bus.request(
-      Message(frame.encoded()), to: .exchange(device), deadline: .seconds(4))
-    let reply = try Frame.decode(answer.payload)
-    var plain = reply.body
-    if reply.compression == .zstd {
-      var decompressor = try Decompressor()
-      plain = try decompressor.decompress(reply.body, limit: Limits.frameBytes)
-    }
-    guard let kind = try ExchangeReply.decode(plain).results.first?.kind else {
-      throw CaravanError(.internalError, "an operation has no result")
-    }
-    return kind
+    try await SyncClient(bus: bus, device: device, epoch: 1).result(of: operation, deadline: .seconds(4))
   }
 
   /// Until somebody answers otherwise than that it should be asked later.

@@ -138,7 +138,7 @@ struct Guest: Rarity {
   /// The rows of its user are on the device that has the name now.
   private func catchUp(_ device: SimulatedDevice, _ clock: any Clock) async throws {
     suite.ground.hub.reconnect(device.name)
-    guard let store = suite.vault.store else { throw SeedFailure(what: "storage is down, and all is calm") }
+    guard let store = suite.vault.store else { throw SeedFailure(what: "storage is down, and all is quiet") }
     var app = App(device, in: suite, contents: contents, seed: seed)
     var behind: [String] = []
     for _ in 0..<Self.patience {

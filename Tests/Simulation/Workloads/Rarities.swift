@@ -5,7 +5,7 @@ internal import CaravanTestKit
 protocol Rarity: Sendable {
   /// Until `end`.
   mutating func run(until end: Instant, clock: any Clock) async
-  /// The last look, once all is calm.
+  /// The last look, once all is quiet.
   mutating func conclude(_ clock: any Clock) async throws
 }
 
@@ -21,17 +21,17 @@ struct Rarities: Sendable {
     let scale = suite.scale
     var all: [any Rarity] = []
     if scale.hasRestore { all.append(Disaster(suite, seed: seed)) }
-    if scale.hasQuota { all.append(Squeeze(suite, seed: seed)) }
-    if scale.hasGroups { all.append(Porters(suite, seed: seed)) }
+    if scale.hasQuota { all.append(QuotaPressure(suite, seed: seed)) }
+    if scale.hasGroups { all.append(GroupCommits(suite, seed: seed)) }
     if scale.hasSamples { all.append(Sampler(suite, seed: seed)) }
     if scale.hasLateReader { all.append(LateReader(suite, seed: seed)) }
     if scale.hasMoves { all.append(Moves(suite, seed: seed)) }
     if scale.hasSlowReader { all.append(SlowReader(in: suite, seed: seed)) }
-    if scale.hasFrailLinks { all.append(Frailties(suite, seed: seed)) }
-    if scale.hasBudgets { all.append(Thrift(suite, seed: seed)) }
-    if scale.hasKindred { all.append(Kindred(suite, seed: seed)) }
+    if scale.hasFlakyLinks { all.append(FlakyLinks(suite, seed: seed)) }
+    if scale.hasBudgets { all.append(ByteBudget(suite, seed: seed)) }
+    if scale.hasReferences { all.append(ReferenceGraph(suite, seed: seed)) }
     if scale.hasRot { all.append(Rot(suite, seed: seed)) }
-    if scale.hasTwins { all.append(Twins(suite, seed: seed)) }
+    if scale.hasPairs { all.append(AtomicPairs(suite, seed: seed)) }
     if scale.hasGuest { all.append(Guest(suite, seed: seed)) }
     if scale.hasHostileApps { all.append(HostileApps(suite, seed: seed)) }
     acts = all.map(Act.init)
@@ -44,7 +44,7 @@ struct Rarities: Sendable {
     }
   }
 
-  /// The last look, once all is calm.
+  /// The last look, once all is quiet.
   func conclude(_ clock: any Clock) async throws { for act in acts { try await act.conclude(clock) } }
 
   /// Keeps what one knows from its run to the last look.

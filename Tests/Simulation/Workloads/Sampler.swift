@@ -50,7 +50,7 @@ struct Sampler: Rarity {
     if case .done = answer { return true } else { return false }
   }
 
-  /// Once all is calm: what still waits for company is sent, and what is missing then was lost.
+  /// Once all is quiet: what still waits for company is sent, and what is missing then was lost.
   func conclude(_ clock: any Clock) async throws {
     var arrived = 0
     for _ in 0..<20 {

@@ -68,12 +68,12 @@ struct Witnesses: Sendable {
       recorder: recorder, seed: seed)
   }
 
-  /// The last look, once all is calm: what was acknowledged is there.
+  /// The last look, once all is quiet: what was acknowledged is there.
   func conclude() async throws {
     let bus = connect("w-last")
     defer { bus.close() }
     var witness = witness(bus, seed: seed)
-    guard await witness.look() else { throw SeedFailure(what: "nobody answers a witness, and all is calm") }
+    guard await witness.look() else { throw SeedFailure(what: "nobody answers a witness, and all is quiet") }
     suite.ground.recorder.witnessed(recorder.calls)
   }
 }

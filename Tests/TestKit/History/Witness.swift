@@ -1,7 +1,7 @@
 public import CaravanBus
-internal import CaravanCompression
 public import CaravanModel
 public import CaravanRuntime
+internal import CaravanSyncClient
 internal import CaravanWire
 
 /// A client of the cloud that keeps no copy of its zone: it saves what has not changed, commits batches that read and
@@ -200,19 +200,7 @@ public struct Witness: Sendable {
 
   /// - Returns: nil: no answer that can be read.
   private func ask(_ operation: CaravanWire.Operation.Kind) async -> CaravanWire.Result.Kind? {
-    let exchange = Exchange(epoch: epoch, operations: [CaravanWire.Operation(kind: operation)]).encoded()
-    let message = Message(Frame(plainBytes: UInt32(exchange.count), body: exchange).encoded())
-    let subject = Subject.exchange(device)
-    guard let answer = try? await bus.request(message, to: subject, deadline: settings.deadline),
-      let frame = try? Frame(decoding: answer.payload), let body = try? Self.plain(frame),
-      let reply = try? ExchangeReply(decoding: body), reply.results.count == 1
-    else { return nil }
-    return reply.results[0].kind
-  }
-
-  private static func plain(_ frame: Frame) throws(CaravanError) -> [UInt8] {
-    guard frame.compression == .zstd else { return frame.body }
-    var decompressor = try Decompressor()
-    return try decompressor.decompress(frame.body, limit: Limits.frameBytes)
+    let sync = SyncClient(bus: bus, device: device, epoch: epoch)
+    return try? await sync.result(of: operation, deadline: settings.deadline)
   }
 }

@@ -1,10 +1,10 @@
 internal import CaravanBus
 internal import CaravanBusNATS
-internal import CaravanCompression
 internal import CaravanCrypto
 internal import CaravanLaunch
 internal import CaravanModel
 internal import CaravanRuntime
+internal import CaravanSyncClient
 internal import CaravanWire
 
 /// Says what a container's developer says of its record types, with the credentials of a device of theirs.
@@ -52,20 +52,10 @@ struct DeveloperSession: Sendable {
     _ type: CaravanModel.RecordType, in container: ContainerID, over bus: any MessageBus
   ) async throws(CaravanError) -> CaravanModel.RecordType {
     let proposal = ProposeTable(container: container.text, type: CaravanWire.RecordType(type), declared: true)
-    let exchange = Exchange(epoch: host.random.next() >> 1, operations: [Operation(kind: .propose(proposal))]).encoded()
-    let answer = try await bus.request(
-      Message(Frame(plainBytes: UInt32(exchange.count), body: exchange).encoded()), to: .exchange(device),
-      deadline: Self.deadline)
-    switch try ExchangeReply.decode(Self.plain(Frame.decode(answer.payload))).results.first?.kind {
-    case .type(let agreed): return try agreed.model()
-    case .failure(let failure): throw failure.model()
-    default: throw CaravanError(.internalError, "a proposal was answered with something else")
+    let sync = SyncClient(bus: bus, device: device, epoch: host.random.next() >> 1)
+    guard case .type(let agreed) = try await sync.ask(.propose(proposal), deadline: Self.deadline) else {
+      throw CaravanError(.internalError, "a proposal was answered with something else: update this program")
     }
-  }
-
-  private static func plain(_ frame: Frame) throws(CaravanError) -> [UInt8] {
-    guard frame.compression == .zstd else { return frame.body }
-    var decompressor = try Decompressor()
-    return try decompressor.decompress(frame.body, limit: Limits.frameBytes)
+    return try agreed.model()
   }
 }

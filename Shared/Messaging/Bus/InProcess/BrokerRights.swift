@@ -99,24 +99,24 @@ public struct BrokerAdmission: Sendable {
 
 /// Something that a broker did not let a connection do.
 public struct BrokerRefusal: Sendable, Hashable {
-  public enum Deed: String, Sendable, Hashable {
+  public enum Action: String, Sendable, Hashable {
     case publish = "Publish"
     case subscribe = "Subscription"
   }
 
   /// The name that it has on this bus.
   public let peer: String
-  public let deed: Deed
+  public let action: Action
   public let subject: String
 
-  public init(peer: String, deed: Deed, subject: String) {
+  public init(peer: String, action: Action, subject: String) {
     self.peer = peer
-    self.deed = deed
+    self.action = action
     self.subject = subject
   }
 
   /// In the broker's words.
-  var text: String { "Permissions Violation for \(deed.rawValue) to \"\(subject)\"" }
+  var text: String { "Permissions Violation for \(action.rawValue) to \"\(subject)\"" }
 
-  var event: BusEvent { .denied(deed == .publish ? .publish : .subscription, text) }
+  var event: BusEvent { .denied(action == .publish ? .publish : .subscription, text) }
 }

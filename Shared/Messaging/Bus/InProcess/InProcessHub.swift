@@ -130,8 +130,8 @@ public final class InProcessHub: Service {
     routes.withLock { $0.removePeer(peer) }
   }
 
-  private func refuse(_ peer: Peer, _ deed: BrokerRefusal.Deed, _ subject: String) {
-    let refusal = BrokerRefusal(peer: peer.name, deed: deed, subject: subject)
+  private func refuse(_ peer: Peer, _ action: BrokerRefusal.Action, _ subject: String) {
+    let refusal = BrokerRefusal(peer: peer.name, action: action, subject: subject)
     peer.events.send(refusal.event)
     refused(refusal)
   }

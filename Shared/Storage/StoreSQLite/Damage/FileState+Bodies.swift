@@ -2,7 +2,7 @@ internal import CaravanModel
 internal import CaravanSQLite
 internal import CaravanStore
 
-/// Damaged rows stay as they are, in case that what lies on the disk can be mended, until the record is written anew.
+/// Damaged rows stay as they are, in case that what lies on the disk can be repaired, until the record is written anew.
 extension FileState {
   /// A reader has left these out.
   func noteDamage(ofEntries entries: [DamagedVersion], in zone: ZoneID) throws(CaravanError) {

@@ -81,7 +81,7 @@ extension JSONParser {
     position += 1
   }
 
-  /// After the backslash: `uXXXX`, or a surrogate pair `uD83D\uDE00` as one scalar.
+  /// What follows the backslash: `u` and four hexadecimal digits, or a surrogate pair `uD83D\uDE00` as one scalar.
   private mutating func codePoint() throws(EncodingError) -> Unicode.Scalar {
     let start = position - 1
     let first = try codeUnit()
@@ -94,7 +94,7 @@ extension JSONParser {
     return UTF16.decode(UTF16.EncodedScalar([first, second]))
   }
 
-  /// `uXXXX`.
+  /// `u` and four hexadecimal digits.
   private mutating func codeUnit() throws(EncodingError) -> UInt16 {
     position += 1
     var unit: UInt16 = 0

@@ -2,6 +2,7 @@ internal import CaravanBus
 internal import CaravanCrypto
 internal import CaravanModel
 internal import CaravanRuntime
+internal import CaravanSyncClient
 internal import CaravanWire
 
 /// Many devices of one user that listen and acknowledge as agents do, but store nothing: so that what is measured is
@@ -86,7 +87,7 @@ final class EdgeFleet: Sendable {
         }
       }
       for answer in answers.payloads {
-        let results = try ExchangeReply.decode(EdgeDevice.plain(Frame.decode(answer))).results
+        let results = try SyncClient.reply(in: answer).results
         if case .failure(let failure)? = results.first?.kind { throw failure.model() }
       }
     }

@@ -21,20 +21,20 @@ import Testing
       try await device.pass(.seconds(1))
       let hour = CaravanAgentCore.WriteIntent(withinMilliseconds: 3_600_000)
       let text = String(repeating: "0123456789abcdef", count: 2 << 10)
-      let deeds: [(trigger: String, count: Int, intent: CaravanAgentCore.WriteIntent, wait: Duration)] = [
+      let actions: [(trigger: String, count: Int, intent: CaravanAgentCore.WriteIntent, wait: Duration)] = [
         ("delaySensitive", 1, CaravanAgentCore.WriteIntent(), .seconds(1)),
         ("deadline", 1, CaravanAgentCore.WriteIntent(withinMilliseconds: 30_000), .seconds(31)),
         ("volume", 40, hour, .seconds(1)),
       ]
-      for deed in deeds {
+      for action in actions {
         let before = await device.transfers()
         let rows = device.rows(in: Self.chat)
-        for number in 0..<deed.count {
-          try await device.write("\(deed.trigger) \(number) \(text)", to: Self.chat, deed.intent)
+        for number in 0..<action.count {
+          try await device.write("\(action.trigger) \(number) \(text)", to: Self.chat, action.intent)
         }
-        try await device.pass(deed.wait)
+        try await device.pass(action.wait)
         // What did not fit into a frame may go for another reason.
-        #expect(await device.transfers()[deed.trigger] == (before[deed.trigger] ?? 0) + 1)
+        #expect(await device.transfers()[action.trigger] == (before[action.trigger] ?? 0) + 1)
         #expect(device.rows(in: Self.chat) > rows)
       }
     }

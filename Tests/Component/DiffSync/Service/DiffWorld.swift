@@ -7,6 +7,7 @@ import CaravanRuntime
 import CaravanSchemaDriver
 import CaravanStorageDriver
 import CaravanStoreSQLite
+import CaravanSyncClient
 import CaravanSyncDriver
 import CaravanTestKit
 import CaravanWire
@@ -146,14 +147,8 @@ struct FrameDevice: Sendable {
   var epoch: UInt64 = 1
 
   func ask(_ kind: CaravanWire.Operation.Kind) async throws -> CaravanWire.Result.Kind {
-    let exchange = Exchange(epoch: epoch, operations: [CaravanWire.Operation(kind: kind)]).encoded()
-    let frame = Frame(plainBytes: UInt32(exchange.count), body: exchange).encoded()
-    let subject = Subject.exchange(EnrolledDevice(UserID(unchecked: "ann"), name))
-    let answer = try await bus.request(Message(frame), to: subject, deadline: .seconds(20))
-    let results = try ExchangeReply(decoding: DiffSyncClient.plain(try Frame(decoding: answer.payload))).results
-    guard let kind = results.first?.kind else { throw CaravanError(.internalError, "no result") }
-    if case .failure(let failure) = kind { throw failure.model() }
-    return kind
+    let device = EnrolledDevice(UserID(unchecked: "ann"), name)
+    return try await SyncClient(bus: bus, device: device, epoch: epoch).ask(kind, deadline: .seconds(20))
   }
 
   /// `note` as the registry has it.

@@ -6,7 +6,7 @@ internal import CaravanRuntime
 internal import CaravanStore
 
 /// The quiet end of a run: no more faults, everything is up, and what was written must get through.
-struct Calm: Sendable {
+struct Quiescence: Sendable {
   /// By when tables that are registered must agree without being asked to, and then all of them when they are asked.
   private static let patience: Duration = .seconds(900)
 
@@ -23,7 +23,7 @@ struct Calm: Sendable {
   }
 
   func restore() async throws {
-    suite.ground.recorder.note("calm")
+    suite.ground.recorder.note("quiet")
     suite.ground.faults.healAll()
     for part in suite.parts {
       suite.ground.hub.reconnect(part.name)
@@ -33,14 +33,14 @@ struct Calm: Sendable {
     for device in suite.devices where suite.scale.hasBudgets { await device.haveNoBudget(clock) }
     shareAtLast()
     for device in suite.devices { await device.markFigures() }
-    if suite.scale.hasQuota { await Squeeze(suite, seed: seed).loosen(clock) }
+    if suite.scale.hasQuota { await QuotaPressure(suite, seed: seed).loosen(clock) }
     var apps = suite.devices.map { App($0, in: suite, contents: contents, seed: seed) }
     try await waitForProgress(&apps)
     try await demand(&apps)
-    for device in suite.devices { suite.ground.sentry.weaken(device.name, nil) }
+    for device in suite.devices { suite.ground.egressGuard.weaken(device.name, nil) }
     if try await Probes(suite, clock: clock).run(&apps) { try await waitForProgress(&apps) }
-    guard !suite.diarists.isEmpty else { return }
-    suite.ground.recorder.diaries(try await Diaries(suite).converge(clock))
+    guard !suite.diffClients.isEmpty else { return }
+    suite.ground.recorder.diffSyncEnded(try await DiffClients(suite).converge(clock))
   }
 
   /// What was local only is to get through as well.

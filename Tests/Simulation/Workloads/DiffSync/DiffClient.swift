@@ -6,7 +6,7 @@ internal import CaravanRuntime
 internal import CaravanTestKit
 
 /// A client of diff sync, without an agent: it can die, and an app writes whether it is connected or not.
-struct Diarist: Sendable {
+struct DiffClient: Sendable {
   /// The zone of diff sync, in the private database of the first user; native devices have it as a table.
   static let container = ContainerID(unchecked: "diary")
   static let table = "entries"
@@ -14,10 +14,10 @@ struct Diarist: Sendable {
 
   let name: String
   let part: Part
-  let slot: DiaristSlot
+  let slot: DiffClientSlot
 
   init(_ name: String, of user: String, on ground: Ground) {
-    let slot = DiaristSlot()
+    let slot = DiffClientSlot()
     self.name = name
     self.slot = slot
     part = Part(name, as: .device(EnrolledDevice(user, name)), on: ground) { life in
@@ -88,7 +88,7 @@ struct Diarist: Sendable {
 }
 
 /// Where the client that is alive is found, and who is in it.
-final class DiaristSlot: Sendable {
+final class DiffClientSlot: Sendable {
   private struct State {
     var client: DiffSyncClient?
     /// Callers in each client.

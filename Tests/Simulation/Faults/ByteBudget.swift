@@ -5,7 +5,7 @@ internal import CaravanRuntime
 internal import CaravanTestKit
 
 /// Users who let a device carry so many bytes more today, and think better of it after a while (MOB-47).
-struct Thrift: Rarity {
+struct ByteBudget: Rarity {
   private let suite: Suite
   private var dice: Dice
 
@@ -33,7 +33,7 @@ struct Thrift: Rarity {
 extension SimulatedDevice {
   /// - Parameter more: so many bytes, beside what today's links have carried; nil: there is no budget.
   func allow(_ more: UInt64?) async {
-    sentry.ration(name, nil)
+    egressGuard.ration(name, nil)
     guard let session = slot.session, let record = try? await session.store.networkRecord() else { return }
     var policy = NetworkPolicy()
     if let more {
@@ -47,7 +47,7 @@ extension SimulatedDevice {
       try await session.engine.setPolicy(policy)
     }
     guard case .done = answer, slot.policy == policy, let link = slot.link else { return }
-    sentry.ration(name, policy.dailyBytes[link].map { $0 - record.carried(over: link) })
+    egressGuard.ration(name, policy.dailyBytes[link].map { $0 - record.carried(over: link) })
   }
 
   /// Also where its agent has yet to come up.

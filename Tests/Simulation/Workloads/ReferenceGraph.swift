@@ -6,7 +6,7 @@ internal import CaravanWire
 
 /// Two who write records that refer to one another, and delete some, often at the same time, and one who looks whether
 /// what is left hangs together (CK-27, CK-28).
-struct Kindred: Rarity {
+struct ReferenceGraph: Rarity {
   private static let container = "kindred"
   private static let zone = "tree"
   /// Few, so that they are met again: as targets, in circles, made anew.

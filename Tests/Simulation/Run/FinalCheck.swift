@@ -37,7 +37,7 @@ extension App {
 }
 
 /// Looks at everything once all is quiet.
-struct Inspection: Sendable {
+struct FinalCheck: Sendable {
   private let suite: Suite
   private let contents: Contents
 
@@ -139,7 +139,7 @@ struct Inspection: Sendable {
     for (_, place) in suite.scale.places(of: device.user) {
       outcome.devices[device.name, default: [:]][place] = try await App.rows(of: place, in: session.store)
     }
-    await device.lookAtFares()
+    await device.checkLinkCosts()
     outcome.falseFigures += try await Figures(device: device, clock: device.part.machine.host.clock).problems()
     outcome.chunkProblems += try await session.store.problems().map { "\(device.name): \($0)" }
     // All rows here agree with the cloud's, so nothing but their chunks may be here.
@@ -157,8 +157,8 @@ struct Inspection: Sendable {
         hashes.formUnion(try await store.chunks(of: entry, in: place.database))
       }
     }
-    if suite.scale.hasTwins, device.name == suite.devices[0].name {
-      let place = Twins.place(of: device.user)
+    if suite.scale.hasPairs, device.name == suite.devices[0].name {
+      let place = AtomicPairs.place(of: device.user)
       for entry in try await store.entries(of: place) {
         hashes.formUnion(try await store.chunks(of: entry, in: place.database))
       }
@@ -181,7 +181,7 @@ struct Inspection: Sendable {
     var named = 0
     for user in suite.scale.users {
       var places = suite.scale.places(of: user).map(\.place)
-      if suite.scale.hasTwins, user == suite.devices[0].user { places.append(Twins.place(of: user)) }
+      if suite.scale.hasPairs, user == suite.devices[0].user { places.append(AtomicPairs.place(of: user)) }
       for app in Set(places.map(\.app)).sorted() {
         var hashes: Set<ChunkHash> = []
         for place in places where place.app == app {

@@ -4,7 +4,7 @@ internal import CaravanStore
 internal import CaravanTestKit
 
 /// Now and then a user has no more room than they use (CK-102).
-struct Squeeze: Rarity {
+struct QuotaPressure: Rarity {
   private let suite: Suite
   private var dice: Dice
   private var account: Account { .user(UserID(unchecked: suite.scale.users[0]), .development) }

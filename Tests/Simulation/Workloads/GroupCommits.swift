@@ -6,7 +6,7 @@ internal import CaravanWire
 
 /// Somebody who writes groups, part by part, and somebody who looks whether all of a group is there, or nothing
 /// (UNI-05, UNI-06).
-struct Porters: Rarity {
+struct GroupCommits: Rarity {
   private static let container = "porters"
   private static let zone = "parcels"
 

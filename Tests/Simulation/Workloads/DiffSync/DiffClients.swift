@@ -6,7 +6,7 @@ internal import CaravanStore
 internal import CaravanWire
 
 /// Diff-sync clients and native devices on one zone.
-struct Diaries: Sendable {
+struct DiffClients: Sendable {
   private static let rounds = 60
 
   let suite: Suite
@@ -15,12 +15,12 @@ struct Diaries: Sendable {
 
   init(_ suite: Suite) {
     self.suite = suite
-    place = Place(user: suite.scale.users[0], app: Diarist.container.text, table: Diarist.table)
+    place = Place(user: suite.scale.users[0], app: DiffClient.container.text, table: DiffClient.table)
   }
 
   private var natives: [SimulatedDevice] { suite.devices.filter { $0.user == place.user } }
   /// The type of the objects, as the server has it.
-  private var agreed: CaravanModel.RecordType? { suite.diarists.lazy.compactMap(\.slot.agreed).first }
+  private var agreed: CaravanModel.RecordType? { suite.diffClients.lazy.compactMap(\.slot.agreed).first }
 
   // MARK: A native device
 
@@ -39,7 +39,7 @@ struct Diaries: Sendable {
     }
   }
 
-  /// The diarists agree on the type first: a native device takes it as it is registered.
+  /// The clients of diff sync agree on the type first: a native device takes it as it is registered.
   private func prepare(_ device: SimulatedDevice, _ session: AgentSlot.Session) async -> Bool {
     guard agreed != nil else { return false }
     let made = await device.ask(session) { (session) throws(CaravanError) in
@@ -62,7 +62,7 @@ struct Diaries: Sendable {
   func converge(_ clock: any Clock) async throws -> [String] {
     var problems: [String] = []
     for _ in 0..<Self.rounds {
-      for diarist in suite.diarists { await diarist.sync(ground) }
+      for diffClient in suite.diffClients { await diffClient.sync(ground) }
       for device in natives {
         if let session = device.slot.session, await prepare(device, session) { await sync(device, session) }
       }
@@ -83,13 +83,13 @@ struct Diaries: Sendable {
       let fields = (agreed?.fields ?? []).map { ($0.name, record[$0.id]) }
       cloud[entry.name] = Dictionary(fields) { $1 }.filter { $0.value != .null }
     }
-    for diarist in suite.diarists {
-      guard let state = await diarist.state() else {
-        problems.append("\(diarist.name) is down")
+    for diffClient in suite.diffClients {
+      guard let state = await diffClient.state() else {
+        problems.append("\(diffClient.name) is down")
         continue
       }
-      if state.pending > 0 { problems.append("\(diarist.name) still has \(state.pending) diffs pending") }
-      problems += Self.differences(state.objects, cloud).map { "\(diarist.name): \($0)" }
+      if state.pending > 0 { problems.append("\(diffClient.name) still has \(state.pending) diffs pending") }
+      problems += Self.differences(state.objects, cloud).map { "\(diffClient.name): \($0)" }
     }
     for device in natives {
       guard let session = device.slot.session, let rows = try? await rows(session.store) else {

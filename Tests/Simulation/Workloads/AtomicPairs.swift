@@ -9,8 +9,8 @@ internal import CaravanWire
 
 /// Somebody who writes records in twos, each two in one batch, and a device whose table shows snapshots: it never has
 /// one without the other, and has what its own app wrote at once (UNI-13). Where the cloud was put back to a backup,
-/// the twins may come apart, since devices give back row by row what it lost; they still come to what the cloud has.
-struct Twins: Rarity {
+/// the pairs may come apart, since devices give back row by row what it lost; they still come to what the cloud has.
+struct AtomicPairs: Rarity {
   static let container = "twins"
   private static let table = "pairs"
   private static let pairs = 5
@@ -52,7 +52,7 @@ struct Twins: Rarity {
     }
   }
 
-  /// Once all is calm the device has what the cloud has.
+  /// Once all is quiet the device has what the cloud has.
   mutating func conclude(_ clock: any Clock) async throws {
     var isEqual = false
     for _ in 0..<30 where !isEqual {
@@ -169,16 +169,16 @@ struct Twins: Rarity {
     }
     let pairs = rows.filter { Self.isHalf($0.id) }
     let settled = pairs.filter { $0.state == .clean && !decided.contains($0.id) }
-    let sight = SeenTwins(
+    let sight = SeenPairs(
       device: device.name, pairs: numbers.filter { Self.isHalf($0.key) },
       versions: Dictionary(uniqueKeysWithValues: settled.map { ($0.id, $0.version) }),
       unsettled: decided.union(pairs.map(\.id)).subtracting(settled.map(\.id)),
       lacksOwn: own.filter { numbers[$0] == nil }.sorted())
-    suite.ground.recorder.saw("\(device.name) sees \(sight.pairs.count) twins, \(rows.count) rows") {
+    suite.ground.recorder.saw("\(device.name) sees \(sight.pairs.count) pairs, \(rows.count) rows") {
       var sight = sight
       // Devices give back what a restore took row by row.
       if $0.restores > 0 { sight.pairs = [:] }
-      $0.twins.append(sight)
+      $0.seenPairs.append(sight)
     }
     return rows
   }

@@ -5,7 +5,7 @@ internal import CaravanStore
 internal import CaravanTestKit
 
 /// Everything that goes wrong, one thing after the other, as the seed says.
-struct Turmoil: Sendable {
+struct FaultScheduler: Sendable {
   let suite: Suite
   private var dice: Dice
   private var ground: Ground { suite.ground }
@@ -156,7 +156,7 @@ struct Turmoil: Sendable {
     let jump = Duration.milliseconds(dice.within(0...(2 * reach)) - reach)
     ground.recorder.note("\(part.name)'s wall clock jumps by \(jump)")
     // It may be another day.
-    ground.sentry.ration(part.name, nil)
+    ground.egressGuard.ration(part.name, nil)
     part.machine.adjustWallTime(by: jump)
     return { _ in }
   }

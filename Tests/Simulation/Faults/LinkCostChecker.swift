@@ -7,7 +7,7 @@ internal import CaravanTestKit
 /// Over which links a device's tables may be carried: what apps prefer and demand while it has them (MOB-44). Held
 /// against what its agent counts for each table (I13). Where it is uncertain what was registered, or which link there
 /// was, everything that may have been counts.
-final class Fares: Sendable {
+final class LinkCostChecker: Sendable {
   private struct State {
     var links: [LinkClass?] = [.wifi]
     /// The most expensive that each may have been registered for; others may go over all of them.

@@ -1,14 +1,14 @@
 internal import CaravanBus
 internal import CaravanRuntime
 
-/// Stands at the way out of every device, before the weather does: while a device has no link, nothing may leave it
-/// (I13), what leaves keeps to its budget (MOB-47), and a frail one lets pass so much and no more.
-final class Sentry: FaultPolicy {
+/// Checks what leaves every device before the fault plan sees it: while a device has no link, nothing may leave it
+/// (I13), what leaves keeps to its budget (MOB-47), and a flaky link lets pass so much and no more.
+final class EgressGuard: FaultPolicy {
   private let faults: FaultPlan
   private let recorder: Recorder
   private let chances: Chances?
   private let unlinked = Mutex<Set<String>>([])
-  private let frail = Mutex<[String: Frailty]>([:])
+  private let flaky = Mutex<[String: FlakyLink]>([:])
   private let rations = Mutex<[String: UInt64]>([:])
   private let snap: @Sendable (String, Duration) -> Void
 
@@ -42,14 +42,14 @@ final class Sentry: FaultPolicy {
     }
   }
 
-  /// - Parameter frailty: nil: the link bears everything.
-  func weaken(_ device: String, _ frailty: Frailty?) { frail.withLock { $0[device] = frailty } }
+  /// - Parameter flakyLink: nil: the link bears everything.
+  func weaken(_ device: String, _ flakyLink: FlakyLink?) { flaky.withLock { $0[device] = flakyLink } }
 
   /// Whether the link of one of both breaks under it.
   private func breaks(_ passage: Passage) -> Bool {
-    let broken = frail.withLock { frail -> (String, Duration?)? in
-      for name in [passage.sender, passage.receiver] where frail[name]?.breaks(under: passage.bytes) == true {
-        return (name, frail[name]?.outage)
+    let broken = flaky.withLock { flaky -> (String, Duration?)? in
+      for name in [passage.sender, passage.receiver] where flaky[name]?.breaks(under: passage.bytes) == true {
+        return (name, flaky[name]?.outage)
       }
       return nil
     }

@@ -3,7 +3,7 @@ internal import CaravanRuntime
 internal import CaravanTestKit
 
 /// A link that breaks whenever so many bytes have passed since it last did.
-struct Frailty: Sendable {
+struct FlakyLink: Sendable {
   let bytes: Int
   /// The connection is seen to be lost, and is back after this long. Nil: it stays, and only what was on its way is
   /// lost.
@@ -27,7 +27,7 @@ struct Frailty: Sendable {
 }
 
 /// Devices whose links break in the middle of transfers, for a while or to the end (MOB-23).
-struct Frailties: Rarity {
+struct FlakyLinks: Rarity {
   private let suite: Suite
   private var dice: Dice
   /// With the largest message that cannot be cut, a link lets pass as many as this.
@@ -40,24 +40,24 @@ struct Frailties: Rarity {
 
   /// Until `end`; some links stay as they are then.
   mutating func run(until end: Instant, clock: any Clock) async {
-    let sentry = suite.ground.sentry
+    let egressGuard = suite.ground.egressGuard
     while clock.now < end {
       guard (try? await clock.sleep(for: dice.milliseconds(1_000...15_000))) != nil, clock.now < end else { break }
       let device = dice.pick(suite.devices)
-      let frailty = frailty([1_000, 2_000, 4_000, 8_000, 16_000, 40_000])
+      let flakyLink = flakyLink([1_000, 2_000, 4_000, 8_000, 16_000, 40_000])
       // How well a secret is packed differs by a few bytes, and so would what still passes.
       guard device.user != suite.ground.secret?.user else { continue }
-      suite.ground.recorder.note("\(device.name)'s link breaks after \(frailty.bytes) bytes, again and again")
-      sentry.weaken(device.name, frailty)
+      suite.ground.recorder.note("\(device.name)'s link breaks after \(flakyLink.bytes) bytes, again and again")
+      egressGuard.weaken(device.name, flakyLink)
       guard (try? await clock.sleep(for: dice.milliseconds(3_000...40_000))) != nil else { break }
-      sentry.weaken(device.name, nil)
+      egressGuard.weaken(device.name, nil)
     }
     for device in suite.devices where dice.happens(400) && device.user != suite.ground.secret?.user {
-      sentry.weaken(device.name, frailty([Self.least, 2 * Self.least]))
+      egressGuard.weaken(device.name, flakyLink([Self.least, 2 * Self.least]))
     }
   }
 
-  private mutating func frailty(_ bytes: [Int]) -> Frailty {
-    Frailty(bytes: dice.pick(bytes), outage: dice.happens(500) ? dice.milliseconds(10...2_000) : nil)
+  private mutating func flakyLink(_ bytes: [Int]) -> FlakyLink {
+    FlakyLink(bytes: dice.pick(bytes), outage: dice.happens(500) ? dice.milliseconds(10...2_000) : nil)
   }
 }

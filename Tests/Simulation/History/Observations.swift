@@ -26,7 +26,7 @@ public struct SeenTree: Sendable, Hashable {
 }
 
 /// What a device's table showed that shows snapshots.
-public struct SeenTwins: Sendable, Hashable {
+public struct SeenPairs: Sendable, Hashable {
   public var device: String
   /// Records that others write in twos, `…a` and `…b`, and the number of the batch that each is of.
   public var pairs: [String: Int64]
