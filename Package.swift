@@ -204,13 +204,17 @@ let package = Package(
       tests("Lint", []),
       tests("Unit/Model", ["Model", "Wire", "Encoding", "TestKit"]),
       tests("Unit/Chunking", ["Chunking", "Compression", "Model"]),
+      tests("Unit/DiffSync", ["DiffSync", "Model", "TestKit"]),
+      tests("Unit/SyncCore", ["SyncCore", "Model", "Wire", "Runtime", "TestKit"]),
+      tests("Unit/AgentCore", ["AgentCore", "Model", "Runtime", "TestKit"]),
+      tests("Unit/CLICore", ["CLICore", "Model", "Encoding"]),
       tests("Component/Runtime", ["Runtime", "TestKit", "Model", "Encoding"]),
       tests("Component/Crypto", ["Crypto", "Encoding"]),
       tests("Component/HTTP", ["HTTPServer", "HTTPClient", "Model", "Runtime", "Crypto"]),
       tests(
         "Component/Bus", ["Bus", "BusNATS", "Runtime", "TestKit", "Model", "Crypto", "Encoding", "Launch", "Wire"]),
       tests(
-        "Component/DiffSync",
+        "Component/DiffSyncClient",
         [
           "DiffSync", "DiffSyncClient", "Model", "Wire", "TestKit", "Bus", "Runtime", "Crypto", "StorageDriver",
           "StorageClient", "StoreSQLite", "SQLite", "SchemaDriver", "SyncClient", "SyncDriver", "Backup",

@@ -55,7 +55,7 @@ private final class BreakingLink: FaultPolicy {
 
 /// Goal: over a link that breaks before a large message has passed everything arrives, and what has arrived is not sent
 /// again (MOB-23). Method: devices and the real services, over links that let so many bytes pass and no more.
-@Suite("Links that break", .timeLimit(.minutes(2)))
+@Suite("Links that break", .timeLimit(.minutes(5)))
 struct BreakingLinkTests {
   @Test("MOB-23: a loss makes messages much smaller, many that pass make them larger again; small ones say nothing")
   func size() {

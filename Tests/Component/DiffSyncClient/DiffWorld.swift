@@ -217,3 +217,8 @@ struct FrameDevice: Sendable {
 extension SyncBeginResult {
   var models: [CaravanDiffSync.Diff] { get throws { try diffs.map { try $0.model() } } }
 }
+
+extension [String: Object] {
+  /// Without what only a restore of the server asks for.
+  var bare: [String: Object] { mapValues { Object(objtype: $0.objtype, fields: $0.fields, isStale: $0.isStale) } }
+}
