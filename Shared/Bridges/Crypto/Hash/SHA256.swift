@@ -6,8 +6,8 @@ internal import CCaravanOpenSSL
 /// never use it at once: "most objects are not safe for simultaneous use" (openssl-threads(7)), one after the other is.
 public struct SHA256: ~Copyable, @unchecked Sendable {
   /// Fetched once: looking the algorithm up costs more than hashing a short text. `nonisolated(unsafe)` is safe because
-  /// it is only ever passed as `const EVP_MD *`: "Objects are thread-safe as long as the API's being invoked don't modify
-  /// the object; in this case the parameter is usually marked in the API as const" (openssl-threads(7)).
+  /// it is only ever passed as `const EVP_MD *`: "Objects are thread-safe as long as the API's being invoked don't
+  /// modify the object; in this case the parameter is usually marked in the API as const" (openssl-threads(7)).
   nonisolated(unsafe) static let algorithm: OpaquePointer = {
     guard let algorithm = EVP_MD_fetch(nil, "SHA256", nil) else {
       preconditionFailure("libcrypto has no SHA256: its default provider is not loaded")

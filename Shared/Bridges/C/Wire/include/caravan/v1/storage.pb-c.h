@@ -1461,7 +1461,7 @@ struct  Caravan__V1__DamageRequest
    */
   char *owner;
   /*
-   * with the records that name them
+   * also damaged records, and chunks that no record holds; without it held chunks only
    */
   protobuf_c_boolean has_records;
   protobuf_c_boolean records;
