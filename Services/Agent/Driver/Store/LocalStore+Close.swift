@@ -26,7 +26,7 @@ extension LocalStore {
     for handle in handles { openWrites[handle] = nil }
     do {
       for index in writes.indices { try writes[index].fold(chunkTable) }
-      try chunkFile.beginSync(by: helper)
+      try context.chunkFile.beginSync(by: context.helper)
       changes = try change(table, durability, isFreeing: writes.allSatisfy(\.isDeletion)) {
         (state) throws(CaravanError) in
         let changes = try carryOut(writes, in: &state)
@@ -42,7 +42,7 @@ extension LocalStore {
       throw error
     }
     for write in writes { damage.overwrote(write.claimed) }
-    for change in changes { tellDirtied(state, change) }
+    for change in changes { context.events.tellDirtied(state, change) }
     tellNewsIfAny(of: table)
     return writes.flatMap(\.rows)
   }

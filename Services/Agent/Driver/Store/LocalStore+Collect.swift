@@ -60,13 +60,14 @@ extension LocalStore {
     guard let type = state.agreedType, state.op == nil, !rows.isEmpty else { return nil }
     let tolerated = try toleratedRows(among: rows.map(\.key), in: state)
     try lossTable.clearDeadline(of: state.number)
-    let op = try meta.takeOp(database)
-    try database.run("INSERT INTO plans VALUES (?, ?, ?, ?)", op, meta.epoch, state.number, choice.batch)
+    let op = try context.meta.takeOp(database)
+    try database.run("INSERT INTO plans VALUES (?, ?, ?, ?)", op, context.meta.epoch, state.number, choice.batch)
     var mutations: [Mutation] = []
     for row in rows { mutations.append(try writeDown(row, as: mutations.count, of: op, type.id, in: state)) }
     state.op = op
     return PushPlan(
-      op: op, epoch: meta.epoch, table: state.table, type: type.id, mutations: mutations, isAtomic: choice.batch != 0,
+      op: op, epoch: context.meta.epoch, table: state.table, type: type.id, mutations: mutations,
+      isAtomic: choice.batch != 0,
       toleratedRows: tolerated, mayLose: tolerated > 0 ? try lossTable.ledger(of: state.number)?.mayLose ?? 0 : 0)
   }
 

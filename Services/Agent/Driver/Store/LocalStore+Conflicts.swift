@@ -129,7 +129,7 @@ extension LocalStore {
       throw error
     }
     // The cloud waits for the answer: delay does not apply (UNI-22).
-    if !session.choices.isEmpty { tellDirtied(before, LocalChange(bytes: 1, withinMilliseconds: 0)) }
+    if !session.choices.isEmpty { context.events.tellDirtied(before, LocalChange(bytes: 1, withinMilliseconds: 0)) }
     tellNewsIfAny(of: table)
     return session.choices.count
   }

@@ -127,8 +127,8 @@ extension LocalStore {
   func saveTold() throws(CaravanError) {
     let unsaved = tables.values.filter(\.log.hasUnsaved)
     guard !unsaved.isEmpty else { return }
-    try freeing { () throws(CaravanError) in
-      try transaction(.later) { () throws(CaravanError) in
+    try context.freeing { () throws(CaravanError) in
+      try context.transaction(.later) { () throws(CaravanError) in
         for var state in unsaved { try saveLog(of: &state) }
       }
     }
@@ -175,7 +175,7 @@ extension LocalStore {
   }
 
   /// Somebody begins to listen.
-  func tellAgain(_ table: TableID) { tellNews(table) }
+  func tellAgain(_ table: TableID) { context.events.tellNews(table) }
 
   func conflictCount(of state: TableState) throws(CaravanError) -> Int {
     guard state.absence == nil else { return 0 }
@@ -188,6 +188,6 @@ extension LocalStore {
   func tellNewsIfAny(of table: TableID) {
     guard tables[table]?.hasNews == true else { return }
     tables[table]?.hasNews = false
-    tellNews(table)
+    context.events.tellNews(table)
   }
 }

@@ -118,7 +118,7 @@ extension LocalStore {
       for key in keys { try deleteRow(key, of: state) }
       try chunkTable.sweepUnlessWriting(openWrites)
     }
-    tellDirtied(state, bytes: Self.deletionBytes * keys.count)
+    context.events.tellDirtied(state, bytes: Self.deletionBytes * keys.count)
     return keys.count
   }
 

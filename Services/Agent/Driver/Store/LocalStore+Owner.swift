@@ -26,7 +26,7 @@ extension LocalStore {
     guard owner == holder else {
       throw CaravanError(
         .notAuthenticated,
-        "\(directory) holds data of user '\(owner)', and this device is enrolled for '\(holder)': use another directory"
+        "\(context.directory) holds data of user '\(owner)', and this device is enrolled for '\(holder)': use another directory"
       )
     }
   }

@@ -172,7 +172,7 @@ extension LocalStore {
     cursor.statement?.reset()
     cursor.reader.connection.rollBack()
     giveBack(cursor.reader)
-    if cursors.isEmpty { chunkFile.releaseFreed() }
+    if cursors.isEmpty { context.chunkFile.releaseFreed() }
   }
 
   /// Closes cursors that nobody uses any more, also where nobody asks for anything else; until the task is cancelled.
@@ -205,8 +205,8 @@ extension LocalStore {
 
   func takeReader() throws(CaravanError) -> Reader {
     if let reader = idleReaders.popLast() { return reader }
-    let reader = try Reader(path, options, host.clock)
-    reader.connection.whenDamaged = { [damage, directory] in
+    let reader = try Reader("\(context.directory)/agent.db", options, host.clock)
+    reader.connection.whenDamaged = { [damage, directory = context.directory] in
       damage.noteDatabase(SalvageFiles(directory: directory))
     }
     return reader

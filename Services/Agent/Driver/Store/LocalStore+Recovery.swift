@@ -21,7 +21,7 @@ extension LocalStore {
     hasPushedInVain = try database.first("SELECT EXISTS (SELECT 1 FROM pushed)") { row in row.flag(0) } ?? false
     batched = try BatchTable.tables(database)
     if let report { try takeStock(after: report) }
-    if meta.countsAnew { try countAnew() }
+    if context.meta.countsAnew { try countAnew() }
     for table in tables.keys.sorted() {
       let restored = try change(table) { (state) throws(CaravanError) in
         let torn = try recoverRows(of: &state)
@@ -30,12 +30,12 @@ extension LocalStore {
         return torn
       }
       let newest = try newestChange(of: table)
-      lastChange = max(lastChange, newest)
+      context.lastChange = max(context.lastChange, newest)
       if restored > 0 { host.log.warning("rows were cut off in the middle of a write and will be restored") }
     }
-    try transaction { () throws(CaravanError) in try chunkTable.sweep() }
+    try context.transaction { () throws(CaravanError) in try chunkTable.sweep() }
     try mendDamage()
-    try? reserve.hold()
+    try? context.reserve.hold()
   }
 
   /// Counts anew what is left after damage, and finds out what of it lacks its chunks.
@@ -58,9 +58,9 @@ extension LocalStore {
 
   /// In proportion to the store, and so only where it is opened.
   private func countAnew() throws(CaravanError) {
-    try transaction { () throws(CaravanError) in
+    try context.transaction { () throws(CaravanError) in
       try chunkTable.recount(namedChunks())
-      try meta.note(countsAnew: false, database)
+      try context.meta.note(countsAnew: false, database)
     }
   }
 

@@ -22,7 +22,7 @@ extension LocalStore {
     try mendRows()
     let found = damage.chunks
     guard !found.isEmpty else { return }
-    let lost = try transaction { () throws(CaravanError) in try discard(found) }
+    let lost = try context.transaction { () throws(CaravanError) in try discard(found) }
     damage.forget(found)
     guard !lost.isEmpty else { return }
     for table in tables.keys.sorted() {
@@ -46,7 +46,7 @@ extension LocalStore {
         lacksList = true
       }
     }
-    if lacksList { try meta.note(countsAnew: true, database) }
+    if lacksList { try context.meta.note(countsAnew: true, database) }
     return lost
   }
 
@@ -103,7 +103,7 @@ extension LocalStore {
     // would take every other row of the store, so its chunks stay counted until the next start.
     (row.cells, row.extra) = (row.cells.map { _ in .null }, [])
     try state.rows.update(row, database)
-    try meta.note(countsAnew: true, database)
+    try context.meta.note(countsAnew: true, database)
     switch row.head.presence {
     // The cloud is told of a deletion without any content; what is torn is on its way already.
     case .deleted, .deletedLost, .deletedUnconfirmed, .torn: break

@@ -72,7 +72,7 @@ extension LocalStore {
       try planAtOnce(&state)
       return bytes
     }
-    tellDirtied(state, bytes: bytes, intent, promise)
+    context.events.tellDirtied(state, bytes: bytes, intent, promise)
     return id
   }
 

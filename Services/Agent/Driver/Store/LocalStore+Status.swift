@@ -73,7 +73,7 @@ extension LocalStore {
 
   /// Whether the disk has no room for the reserve now: then apps' writes are refused.
   public func isDiskFull() -> Bool {
-    do { try reserve.hold() } catch { return error.code == .storageFull }
+    do { try context.reserve.hold() } catch { return error.code == .storageFull }
     return false
   }
 }

@@ -5,22 +5,22 @@ internal import CaravanRuntime
 internal import CaravanSQLite
 
 extension LocalStore: SyncStore {
-  public var epoch: UInt64 { meta.epoch }
+  public var epoch: UInt64 { context.meta.epoch }
 
   public var opFloor: UInt64 {
-    min(tables.values.compactMap(\.op).min() ?? meta.nextOp, settledLater ?? .max)
+    min(tables.values.compactMap(\.op).min() ?? context.meta.nextOp, context.settledLater ?? .max)
   }
 
   public func beginEpoch() throws(CaravanError) {
     guard tables.values.allSatisfy({ $0.op == nil }) else {
       throw CaravanError(.invalidData, "plans are in flight: settle them before a new epoch begins")
     }
-    var meta = self.meta
+    var meta = context.meta
     let time = UInt64(max(0, host.clock.wallTime.milliseconds)) << 16 & UInt64(Int64.max)
     try database.transaction { () throws(CaravanError) in
       try meta.begin(epoch: max(meta.epoch + 1, time | host.random.below(1 << 16)), database)
     }
-    self.meta = meta
+    context.meta = meta
   }
 
   // MARK: Tables
@@ -116,7 +116,7 @@ extension LocalStore: SyncStore {
     guard try !state(table).isLocalOnly else {
       throw CaravanError(.invalidData, "table '\(table.name)' is local only: create it with full sync first")
     }
-    var meta = self.meta
+    var meta = context.meta
     try change(table) { (state) throws(CaravanError) in
       try database.run(
         """
@@ -126,27 +126,27 @@ extension LocalStore: SyncStore {
         registration.delayToleranceMilliseconds, Int64(registration.link.rawValue))
       if direction == .read { try meta.bumpListGeneration(database) } else { try declare(loss, in: state) }
     }
-    self.meta = meta
+    context.meta = meta
     mayLose = try lossTable.tables()
   }
 
   /// Ends periodic sync of a direction; dirty rows keep their flags (SIM-18, SIM-21).
   public func unregister(_ table: TableID, _ direction: Direction) throws(CaravanError) {
-    var meta = self.meta
+    var meta = context.meta
     try change(table) { (state) throws(CaravanError) in
       try database.run(
         "DELETE FROM registrations WHERE table_id = ? AND direction = ?", state.number, Int64(direction.rawValue))
       if direction == .read, try database.changedRows > 0 { try meta.bumpListGeneration(database) }
       if direction == .write { try declare(nil, in: state) }
     }
-    self.meta = meta
+    context.meta = meta
     mayLose = try lossTable.tables()
   }
 
   /// Part of dropping a table, inside its transaction.
   func unregisterAll(_ state: TableState) throws(CaravanError) {
     try database.run("DELETE FROM registrations WHERE table_id = ?", state.number)
-    if try database.changedRows > 0 { try meta.bumpListGeneration(database) }
+    if try database.changedRows > 0 { try context.meta.bumpListGeneration(database) }
     try lossTable.end(state.number)
     try lossTable.clearDeadline(of: state.number)
     mayLose.remove(state.number)
@@ -163,20 +163,20 @@ extension LocalStore: SyncStore {
         isToldOnly: (toldOnly?.contains($0.table) ?? false) || tables[$0.table]?.properties.query != nil)
     }
     if toldOnly != nil { try number(items) }
-    return SubscriptionList(generation: meta.listGeneration, items: items)
+    return SubscriptionList(generation: context.meta.listGeneration, items: items)
   }
 
   /// The list is another one where other tables than last are told only.
   private func number(_ items: [SubscriptionList.Item]) throws(CaravanError) {
     let names = items.filter(\.isToldOnly).map { "\($0.table)\n" }.joined()
     let sum = names.isEmpty ? 0 : XXHash64.hash(Array(names.utf8))
-    guard sum != meta.toldOnlySum else { return }
-    var meta = self.meta
-    try transaction { () throws(CaravanError) in
+    guard sum != context.meta.toldOnlySum else { return }
+    var meta = context.meta
+    try context.transaction { () throws(CaravanError) in
       try meta.bumpListGeneration(database)
       try meta.note(toldOnlySum: sum, database)
     }
-    self.meta = meta
+    context.meta = meta
   }
 
   /// In the order of registration.

@@ -38,7 +38,7 @@ extension LocalStore {
     }
     tables[table] = state
     forgetPrepared()
-    KeptRoots.write(directory, try database, options)
+    KeptRoots.write(context.directory, try database, options)
   }
 
   /// A table's name is also a zone's and a record type's.
@@ -99,7 +99,7 @@ extension LocalStore {
       return armed
     }
     tellNewsIfAny(of: table)
-    if rows > 0 { tellDirtied(try self.state(table), bytes: rows) }
+    if rows > 0 { context.events.tellDirtied(try self.state(table), bytes: rows) }
   }
 
   private static func checked(
@@ -150,8 +150,8 @@ extension LocalStore {
     for write in writes { damage.overwrote(write.claimed) }
     openWrites = openWrites.filter { $0.value.table != table }
     resolutions[table] = nil
-    try freeing { () throws(CaravanError) in
-      try transaction { () throws(CaravanError) in
+    try context.freeing { () throws(CaravanError) in
+      try context.transaction { () throws(CaravanError) in
         try releaseEverything(of: dropped)
         try dropped.rows.drop(database)
         try unregisterAll(dropped)
@@ -163,7 +163,7 @@ extension LocalStore {
     noteWaiting()
     planned.waiting[table] = nil
     forgetPrepared()
-    KeptRoots.write(directory, try database, options)
+    KeptRoots.write(context.directory, try database, options)
     giveSpaceBack()
   }
 
@@ -208,7 +208,7 @@ extension LocalStore {
         free = left
       }
       guard cursors.isEmpty else { return }
-      chunkFile.giveBack()
+      context.chunkFile.giveBack()
       try database.checkpoint(.truncate)
     } catch {
       host.log.warning("the space of a dropped table was not given back", [.error: error])

@@ -141,7 +141,7 @@ extension LocalStore {
       try finish(op, rows, &state)
       return summary
     }
-    if durability == .later { settledLater = min(settledLater ?? op, op) }
+    if durability == .later { context.settledLater = min(context.settledLater ?? op, op) }
     try afterSettling(table)
     return summary
   }
@@ -191,8 +191,8 @@ extension LocalStore {
   func tellCollectable(of table: TableID, bytes: Int = 0) throws(CaravanError) {
     let state = try state(table)
     let rows = try collectable(of: state.rows.count(where: RowTable.isCollectable, database), in: state)
-    if rows.dirty > 0 { tellDirtied(state, bytes: bytes) }
-    if rows.tolerated > 0 { tellDirtied(state, LocalChange(bytes: 0, isTolerated: true)) }
+    if rows.dirty > 0 { context.events.tellDirtied(state, bytes: bytes) }
+    if rows.tolerated > 0 { context.events.tellDirtied(state, LocalChange(bytes: 0, isTolerated: true)) }
   }
 
   private func settle(

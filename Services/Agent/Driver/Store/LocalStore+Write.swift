@@ -16,7 +16,7 @@ extension LocalStore {
     try requireZone(of: state)
     let values = try checked(cells, of: state, isInsert: selection == nil)
     let promise = try promise(intent, isInsert: selection == nil, in: state)
-    try reserve.hold()
+    try context.reserve.hold()
     guard let selection else { return [try insert(values, into: table, intent, promise)] }
     guard !values.isEmpty else { throw CaravanError(.invalidData, "an update of '\(table.name)' names no column") }
     let keys = try await keys(of: selection, in: table)
@@ -34,7 +34,7 @@ extension LocalStore {
       try chunkTable.sweepUnlessWriting(openWrites)
       return ids
     }
-    if !ids.isEmpty { tellDirtied(state, bytes: bytes, intent, promise) }
+    if !ids.isEmpty { context.events.tellDirtied(state, bytes: bytes, intent, promise) }
     return ids
   }
 
@@ -103,7 +103,7 @@ extension LocalStore {
     try requireZone(of: state)
     let promise = try promise(intent, isInsert: selection == nil, in: state)
     let columns = try objectColumns(objects, of: state)
-    if case .write = deed { try reserve.hold() }
+    if case .write = deed { try context.reserve.hold() }
     var selected: [Int64]?
     if let selection {
       selected = try await keys(of: selection, in: table)
@@ -192,7 +192,7 @@ extension LocalStore {
     guard planned.tables.contains(table), let chunkTable = try? chunkTable,
       let cut = try? draft.takeCut(ofBytes: EngineLimits.bytesAhead, chunkTable), !cut.isEmpty
     else { return }
-    tellCut(table, cut)
+    context.events.tellCut(table, cut)
   }
 
   public func chunksBeingWritten(_ hashes: [ChunkHash]) throws(CaravanError) -> [LocalChunk] {

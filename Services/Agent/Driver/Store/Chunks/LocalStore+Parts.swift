@@ -20,7 +20,7 @@ extension LocalStore {
 
   public func keep(part: [UInt8], of hash: ChunkHash, from start: Int) throws(CaravanError) {
     // What a power cut takes comes again.
-    try transaction(.later) { () throws(CaravanError) in
+    try context.transaction(.later) { () throws(CaravanError) in
       let held = try database.first("SELECT ifnull(sum(length(bytes)), 0) FROM chunk_parts WHERE hash = ?", hash) {
         row in Int(row.integer(0))
       }
@@ -35,7 +35,7 @@ extension LocalStore {
   }
 
   public func dropPart(of hash: ChunkHash) throws(CaravanError) {
-    try transaction(.later) { () throws(CaravanError) in
+    try context.transaction(.later) { () throws(CaravanError) in
       try database.run("DELETE FROM chunk_parts WHERE hash = ?", hash)
     }
   }

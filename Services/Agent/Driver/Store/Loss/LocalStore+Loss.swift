@@ -180,10 +180,6 @@ extension LocalStore {
     guard promise == .durable, let wait = intent.withinMilliseconds, !state.isLocalOnly else { return }
     try lossTable.note(deadline: host.clock.wallTime.milliseconds + Int64(wait), of: state.number)
   }
-
-  func tellDirtied(_ state: TableState, bytes: Int, _ intent: WriteIntent, _ promise: WritePromise) {
-    tellDirtied(state, LocalChange(bytes: bytes, intent, promise))
-  }
 }
 
 extension LocalChange {
