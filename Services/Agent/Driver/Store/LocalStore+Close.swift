@@ -103,7 +103,7 @@ extension LocalStore {
       // What the cloud never had is gone when it is deleted.
       if let row = try state.rows.row(id: id, database) { rows.append(row) }
     }
-    if rows.count > 1 { try join(rows, in: state) }
+    if rows.count > 1 { try batches.join(rows, in: state) }
   }
 
   /// - Returns: bytes that will be sent of it, about.

@@ -18,7 +18,7 @@ extension LocalStore {
         if row.head.isCopy(of: damage), !isOpen(row: row.id, of: table) {
           let old = row
           if row.head.write(RowChange(cells: true, objects: false)) == .keepAncestor {
-            try keepAncestor(old, in: state)
+            try ancestors.keep(old, in: state)
           }
           row.change = nextChange()
           isSent = true

@@ -97,13 +97,13 @@ extension LocalStore {
     let refusedOf = state.hasRefusals ? state.number : nil
     try state.rows.visitCollectable(database, after: bounds.start, refusedOf: refusedOf) {
       (row) throws(CaravanError) in
-      let batch = try batch(of: row.key, in: state)
+      let batch = try batches.batch(of: row.key, in: state)
       // What goes by itself and was changed before goes first.
       if let batch, !choice.rows.isEmpty || !seen.insert(batch).inserted { return true }
       var rows = [row]
       if let batch {
-        guard try !isRefused(batch: batch, in: state) else { return true }
-        guard let others = try self.rows(of: batch, in: state) else { return true }
+        guard try !refusals.isRefused(batch: batch, in: state) else { return true }
+        guard let others = try batches.rows(of: batch, in: state) else { return true }
         rows = others
       }
       guard !bounds.onlyDeletions || rows.allSatisfy(\.head.presence.isDeleted) else { return true }
@@ -138,14 +138,14 @@ extension LocalStore {
     var choice = Choice()
     var (bytes, room) = (0, bounds.room)
     var seen: Set<Int64> = []
-    try visitRefused(in: state) { (key) throws(CaravanError) in
-      let batch = try batch(of: key, in: state)
+    try refusals.visit(in: state) { (key) throws(CaravanError) in
+      let batch = try batches.batch(of: key, in: state)
       var rows: [StoredRow] = []
       if let batch {
-        guard choice.rows.isEmpty, seen.insert(batch).inserted, try isRefused(batch: batch, in: state) else {
+        guard choice.rows.isEmpty, seen.insert(batch).inserted, try refusals.isRefused(batch: batch, in: state) else {
           return true
         }
-        rows = try self.rows(of: batch, in: state) ?? []
+        rows = try batches.rows(of: batch, in: state) ?? []
       } else if let row = try state.rows.soundRow(key: key, database), !row.head.presence.isUnconfirmed {
         rows = [row]
       }

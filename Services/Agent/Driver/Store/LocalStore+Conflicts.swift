@@ -55,7 +55,7 @@ extension LocalStore {
     var views: [ConflictView] = []
     for copy in copies {
       guard let row = try state.rows.row(id: copy.name, database) else { continue }
-      let ancestor = try ancestor(of: row.key, in: state)
+      let ancestor = try ancestors.body(of: row.key, in: state)
       views.append(
         ConflictView(
           mine: try view(row.id, row.head.version, row.cells, of: state), isMineDeleted: row.head.presence.isDeleted,
@@ -151,9 +151,9 @@ extension LocalStore {
     }
     if choice.resolution == .new { try merge(choice, copy, into: &row, of: state) }
     if copy.isDeleted {
-      try forgetAncestor(of: row.key, in: state)
+      try ancestors.forget(of: row.key, in: state)
     } else {
-      try setAncestor(copy.body, version: copy.version, of: row.key, in: state)
+      try ancestors.set(copy.body, version: copy.version, of: row.key, in: state)
     }
     try dropIncoming(named: id, role: .serverCopy, of: state)
     row.change = nextChange()

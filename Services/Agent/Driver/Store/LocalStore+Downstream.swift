@@ -115,7 +115,7 @@ extension LocalStore {
         }
         // Most changes have a version to say what they are based on.
         if !arrival.equalsLocal, row.head.confirmed == 0 || row.head.presence.isLost {
-          arrival.equalsAncestor = try isOwnPast(entry, of: row, in: state)
+          arrival.equalsAncestor = try ancestors.isOwnPast(entry, of: row, in: state)
         }
       }
     }
@@ -183,8 +183,8 @@ extension LocalStore {
     var row = old
     try chunkTable.replace(try state.codec.chunks(old.cells, extra: old.extra), by: content.chunks)
     if old.head.flags != .clean || old.head.presence != .live {
-      try forgetAncestor(of: old.key, in: state)
-      try leaveBatch(old.key, in: state)
+      try ancestors.forget(of: old.key, in: state)
+      try batches.leave(old.key, in: state)
       for role in [IncomingRole.serverCopy, .repair] { try dropIncoming(named: old.id, role: role, of: state) }
     }
     if state.repairs > 0 { try dropIncoming(named: old.id, role: .wanted, of: state) }
@@ -291,7 +291,7 @@ extension LocalStore {
     for key in try state.rows.keys(where: "_flags <> 0 AND _flags < 256", database) {
       guard var row = try state.rows.soundRow(key: key, database) else { continue }
       try settleTolerated(row: key, in: state)
-      try forgetAncestor(of: key, in: state)
+      try ancestors.forget(of: key, in: state)
       // What it holds is not what any version was.
       row.head = RowHead(presence: row.head.presence == .torn ? .torn : .unconfirmed)
       try state.rows.updateHead(row, database)
@@ -363,7 +363,7 @@ extension LocalStore {
     }
     for key in keys {
       guard var row = try state.rows.row(key: key, database) else { continue }
-      switch row.head.endResync(wasSent: try wasPushed(key, in: state)) {
+      switch row.head.endResync(wasSent: try ancestors.wasPushed(key, in: state)) {
       case .stay: try state.rows.updateHead(row, database)
       case .remove:
         if row.head.presence == .torn { try discard(row, of: state) } else { try removeRow(row, of: state) }

@@ -63,7 +63,7 @@ extension LocalStore {
   private func markTorn(_ old: StoredRow, opened: Int, in state: TableState) throws(CaravanError) {
     try change(state.table) { (state) throws(CaravanError) in
       var row = old
-      if row.head.overwrite(opened) == .keepAncestor { try keepAncestor(old, in: state) }
+      if row.head.overwrite(opened) == .keepAncestor { try ancestors.keep(old, in: state) }
       try state.rows.updateHead(row, database)
     }
   }
@@ -116,9 +116,9 @@ extension LocalStore {
   ) throws(CaravanError) -> Bool {
     var row = torn
     var isUnsynced = row.head.version == 0 || row.head.flags.inConflict
-    if let ancestor = try ancestor(of: row.key, in: state), !isUnsynced {
+    if let ancestor = try ancestors.body(of: row.key, in: state), !isUnsynced {
       isUnsynced = try state.codec.body(row.cells, extra: row.extra) != ancestor
-      if !isUnsynced { try forgetAncestor(of: row.key, in: state) }
+      if !isUnsynced { try ancestors.forget(of: row.key, in: state) }
     }
     let closed = CrashRecovery.closed(row.head.flags, isUnsynced: isUnsynced)
     (row.head.flags.tableDirty, row.head.flags.objectDirty) = (closed.tableDirty, closed.objectDirty)

@@ -114,7 +114,7 @@ extension LocalStore {
 
   /// Of a row's chunks that the cloud is likely to lack, as they would travel if none is a patch.
   func unsentBytes(of row: StoredRow, in state: TableState) throws(CaravanError) -> Int {
-    let old = try RowCodec.objects(inBody: ancestor(of: row.key, in: state) ?? [])
+    let old = try RowCodec.objects(inBody: ancestors.body(of: row.key, in: state) ?? [])
     return try needs(of: state.codec.body(row.cells, extra: row.extra), in: state) { field in
       old.first { $0.field == field }?.object
     }.reduce(0) { $0 + $1.length }

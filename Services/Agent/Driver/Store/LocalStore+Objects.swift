@@ -82,7 +82,7 @@ extension LocalStore {
       }
       return try state.codec.content(server.body).cells[column]
     case .ancestor:
-      guard let body = try ancestor(of: row.key, in: state) else { return .null }
+      guard let body = try ancestors.body(of: row.key, in: state) else { return .null }
       return try state.codec.content(body).cells[column]
     }
   }
@@ -128,9 +128,9 @@ extension LocalStore {
   func deleteRow(_ key: Int64, of state: TableState) throws(CaravanError) {
     guard let old = try state.rows.row(key: key, database), old.head.presence.isVisible else { return }
     var row = old
-    switch row.head.delete(wasSent: try wasPushed(key, in: state)) {
+    switch row.head.delete(wasSent: try ancestors.wasPushed(key, in: state)) {
     case .purge: return try removeRow(row, of: state)
-    case .keepAncestor: try keepAncestor(old, in: state)
+    case .keepAncestor: try ancestors.keep(old, in: state)
     case .none: break
     }
     row.change = nextChange()

@@ -18,8 +18,8 @@ extension LocalStore {
     try recallEvents()
     try recallAbsences()
     mayLose = try lossTable.tables()
-    hasPushedInVain = try database.first("SELECT EXISTS (SELECT 1 FROM pushed)") { row in row.flag(0) } ?? false
-    batched = try BatchTable.tables(database)
+    try ancestors.recall()
+    try batches.recall()
     if let report { try takeStock(after: report) }
     if context.meta.countsAnew { try countAnew() }
     for table in tables.keys.sorted() {
@@ -48,8 +48,8 @@ extension LocalStore {
     for case let hash? in absent { damage.note(hash) }
     for table in tables.keys {
       try change(table) { (state) throws(CaravanError) in
-        try leaveBatches(in: state)
-        try forgetRefusalsOfNobody(in: state)
+        try batches.leaveMissing(in: state)
+        try refusals.forgetMissing(in: state)
         state.refused = "\(report)"
         try state.save(database)
       }
@@ -126,10 +126,10 @@ extension LocalStore {
   /// The row with everything it holds: its chunks, its ancestor, and the cloud's copy.
   func removeRow(_ row: StoredRow, of state: TableState) throws(CaravanError) {
     try settleTolerated(row: row.key, in: state)
-    try leaveBatch(row.key, in: state)
-    try forgetRefusal(of: row.key, in: state)
+    try batches.leave(row.key, in: state)
+    try refusals.forget(of: row.key, in: state)
     try chunkTable.release(try state.codec.chunks(row.cells, extra: row.extra))
-    try forgetAncestor(of: row.key, in: state)
+    try ancestors.forget(of: row.key, in: state)
     try dropIncoming(named: row.id, role: .serverCopy, of: state)
     if row.head.presence == .torn { try dropIncoming(named: row.id, role: .repair, of: state) }
     if state.repairs > 0 { try dropIncoming(named: row.id, role: .wanted, of: state) }

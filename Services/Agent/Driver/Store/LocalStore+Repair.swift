@@ -142,7 +142,7 @@ extension LocalStore {
   }
 
   private func ancestorAtCloud(of row: StoredRow, in state: TableState) throws(CaravanError) -> [UInt8]? {
-    row.head.version > 0 ? try ancestor(of: row.key, in: state) : nil
+    row.head.version > 0 ? try ancestors.body(of: row.key, in: state) : nil
   }
 
   private func awaitChunks(of old: StoredRow, in state: inout TableState) throws(CaravanError) {
@@ -170,7 +170,7 @@ extension LocalStore {
       state.draft.note(.changed, row.id)
       return try discard(row, of: state)
     }
-    try forgetAncestor(of: row.key, in: state)
+    try ancestors.forget(of: row.key, in: state)
     try dropIncoming(named: row.id, role: .serverCopy, of: state)
     row.head = RowHead(version: 0, presence: .torn)
     state.mustStartOver = true

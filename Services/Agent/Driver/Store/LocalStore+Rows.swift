@@ -127,7 +127,7 @@ extension LocalStore {
     let change = RowChange(cells: !cells.isEmpty, objects: !touched.isEmpty || clears)
     guard change.cells || change.objects else { return (old.id, 0) }
     var row = old
-    if state.tracks(row.head), row.head.write(change) == .keepAncestor { try keepAncestor(old, in: state) }
+    if state.tracks(row.head), row.head.write(change) == .keepAncestor { try ancestors.keep(old, in: state) }
     try settleTolerated(row: row.key, in: state)
     try fill(&row, cells, touched, of: state)
     row.change = nextChange()
@@ -170,61 +170,6 @@ extension LocalStore {
       )
     }
     return bytes
-  }
-
-  // MARK: Ancestors
-
-  /// The content the cloud knows, kept while the row differs from it.
-  func keepAncestor(_ row: StoredRow, in state: TableState) throws(CaravanError) {
-    try setAncestor(
-      try state.codec.body(row.cells, extra: row.extra), version: row.head.version, of: row.key, in: state)
-  }
-
-  func setAncestor(_ body: [UInt8], version: Seq, of key: Int64, in state: TableState) throws(CaravanError) {
-    try chunkTable.retain(try RowCodec.chunks(inBody: body))
-    try forgetAncestor(of: key, in: state)
-    try database.run("INSERT INTO ancestors VALUES (?, ?, ?, ?)", state.number, key, version, body)
-  }
-
-  func forgetAncestor(of key: Int64, in state: TableState) throws(CaravanError) {
-    if hasPushedInVain {
-      try database.run("DELETE FROM pushed WHERE table_id = ? AND row = ?", state.number, key)
-    }
-    guard let body = try ancestor(of: key, in: state) else { return }
-    try chunkTable.release(try RowCodec.chunks(inBody: body))
-    try database.run("DELETE FROM ancestors WHERE table_id = ? AND row = ?", state.number, key)
-  }
-
-  func ancestor(of key: Int64, in state: TableState) throws(CaravanError) -> [UInt8]? {
-    try database.first("SELECT body FROM ancestors WHERE table_id = ? AND row = ?", state.number, key) { row in
-      row.bytes(0)
-    }
-  }
-
-  // MARK: Pushes in vain
-
-  /// A cloud that was restored since may have had it, and get it back from others: what the row holds by then is based
-  /// on it, and in no conflict with it.
-  func keepPushed(_ body: [UInt8], of key: Int64, in state: TableState) throws(CaravanError) {
-    hasPushedInVain = true
-    try database.run(
-      "INSERT OR REPLACE INTO pushed (table_id, row, content) VALUES (?, ?, ?)", state.number, key, ChunkHash(of: body))
-    try database.run("DELETE FROM pushed WHERE id <= ?", database.lastInsertedRow - StoreLimits.pushesInVain)
-  }
-
-  /// Whether anything of the row was.
-  func wasPushed(_ key: Int64, in state: TableState) throws(CaravanError) -> Bool {
-    guard hasPushedInVain else { return false }
-    return try database.first("SELECT 1 FROM pushed WHERE table_id = ? AND row = ?", state.number, key) { _ in true }
-      ?? false
-  }
-
-  func wasPushed(_ body: [UInt8], of key: Int64, in state: TableState) throws(CaravanError) -> Bool {
-    // An echo has no body.
-    guard hasPushedInVain, !body.isEmpty else { return false }
-    return try database.first(
-      "SELECT 1 FROM pushed WHERE table_id = ? AND row = ? AND content = ?", state.number, key, ChunkHash(of: body)
-    ) { _ in true } ?? false
   }
 }
 

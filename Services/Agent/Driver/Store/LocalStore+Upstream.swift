@@ -37,7 +37,7 @@ extension LocalStore {
 
   private func isOffer(
     _ key: Int64, base: Base, isLost: Bool, in state: TableState
-  ) throws(CaravanError) -> Bool { base == .absent ? try wasPushed(key, in: state) : isLost }
+  ) throws(CaravanError) -> Bool { base == .absent ? try ancestors.wasPushed(key, in: state) : isLost }
 
   /// What the cloud needs to decide a conflict of the row, where its type wants that (UNI-02): which fields were edited
   /// since they came from there, and when; and for a program all three copies (CK-34, CK-36). Edits that wait together
@@ -48,7 +48,7 @@ extension LocalStore {
     guard row.head.presence != .lost else { return nil }
     let edited = HybridStamp(rawValue: UInt64(max(0, row.change)))
     var terms = WriteTerms(stamp: edited)
-    guard let body, let ancestor = try ancestor(of: row.key, in: state) else { return terms }
+    guard let body, let ancestor = try ancestors.body(of: row.key, in: state) else { return terms }
     if policy == .serverExtension { terms.ancestor = ancestor }
     if let old = try? EncodedFields(ancestor), let new = try? EncodedFields(body) {
       for field in new.changes(from: old) { terms.fieldStamps[field] = edited }
@@ -128,8 +128,10 @@ extension LocalStore {
     let durability: TransactionDurability = outcomes.allSatisfy(\.isAccepted) ? .later : .atOnce
     let summary = try change(table, durability, isFreeing: true) { (state) throws(CaravanError) -> PushSummary in
       var summary = PushSummary()
-      let newest = try batch(ofOp: op) == 0 ? nil : newestUnchanged(among: rows.map(\.key), in: state)
-      for (row, outcome) in zip(rows, outcomes) { try note(outcome, ofRow: row.key, newest: newest, in: &state) }
+      let newest = try batches.batch(ofOp: op) == 0 ? nil : batches.newestUnchanged(among: rows.map(\.key), in: state)
+      for (row, outcome) in zip(rows, outcomes) {
+        try refusals.note(outcome, ofRow: row.key, newest: newest, in: &state)
+      }
       for (row, outcome) in zip(rows, outcomes) {
         if case .accepted(let version) = outcome { isWhole(atCloud: row.id, version: version, of: table) }
       }
@@ -198,15 +200,15 @@ extension LocalStore {
   private func settle(
     _ op: UInt64, _ rows: [PlannedRow], _ outcomes: [Outcome], in state: inout TableState, _ summary: inout PushSummary
   ) throws(CaravanError) {
-    let batch = try batch(ofOp: op)
+    let batch = try batches.batch(ofOp: op)
     var left: [Int64] = []
     for (row, outcome) in zip(rows, outcomes) {
       if try settle(row, outcome, in: &state, &summary) { left.append(row.key) }
     }
     guard batch != 0 else { return }
     let waiting = Set(left)
-    for row in rows where !waiting.contains(row.key) { try leave(batch, row: row.key, in: state) }
-    try rejoin(batch, left, in: state)
+    for row in rows where !waiting.contains(row.key) { try batches.leave(batch, row: row.key, in: state) }
+    try batches.rejoin(batch, left, in: state)
   }
 
   /// - Returns: whether the cloud still has to be told of what was sent.
@@ -227,7 +229,8 @@ extension LocalStore {
     let mayBeForgotten =
       isLost || version == 0
       || server.map { $0.version > version && LostRange.mayBeOfTwoLives(version, $0.version) } ?? false
-    if case .conflict = result, mayBeForgotten, let server, !server.isDeleted, try isOwnPast(server, of: row, in: state)
+    if case .conflict = result, mayBeForgotten, let server, !server.isDeleted,
+      try ancestors.isOwnPast(server, of: row, in: state)
     {
       _ = row.head.settle(.notApplied, armed: planned.armed)
       summary.dirty += 1
@@ -240,14 +243,14 @@ extension LocalStore {
     var isLeft = false
     switch row.head.settle(result, armed: planned.armed) {
     case .clean:
-      try forgetAncestor(of: row.key, in: state)
+      try ancestors.forget(of: row.key, in: state)
       summary.accepted += 1
     case .editedSince:
       if let body = planned.body {
-        try setAncestor(body, version: row.head.version, of: row.key, in: state)
+        try ancestors.set(body, version: row.head.version, of: row.key, in: state)
       } else {
         if case .accepted(let version) = outcome { deletions.add(row.id, of: table, version: version) }
-        try forgetAncestor(of: row.key, in: state)
+        try ancestors.forget(of: row.key, in: state)
       }
       summary.accepted += 1
       summary.dirty += 1
@@ -267,7 +270,7 @@ extension LocalStore {
       isLeft = true
       summary.lacksChunks = summary.lacksChunks || lacking > 0
     case .rearmed:
-      if case .aborted = outcome, let body = planned.body { try keepPushed(body, of: row.key, in: state) }
+      if case .aborted = outcome, let body = planned.body { try ancestors.keepPushed(body, of: row.key, in: state) }
       summary.dirty += 1
       isLeft = true
     }
@@ -275,21 +278,15 @@ extension LocalStore {
     return isLeft
   }
 
-  /// Whether the cloud's copy is what the row's change was made from.
-  func isOwnPast(_ copy: Entry, of row: StoredRow, in state: TableState) throws(CaravanError) -> Bool {
-    if try ancestor(of: row.key, in: state) == copy.body { return true }
-    return try wasPushed(copy.body, of: row.key, in: state)
-  }
-
   /// The row's change is based on what is its own past. An echo has no body: it is of what the row is based on already.
   func adopt(_ copy: Entry, by changed: StoredRow, in state: TableState) throws(CaravanError) {
     var row = changed
-    if try wasPushed(copy.body, of: row.key, in: state) {
+    if try ancestors.wasPushed(copy.body, of: row.key, in: state) {
       // Nobody can be shown what is not here any more.
       if try absentChunks(copy.body, in: state).isEmpty {
-        try setAncestor(copy.body, version: copy.version, of: row.key, in: state)
+        try ancestors.set(copy.body, version: copy.version, of: row.key, in: state)
       } else {
-        try forgetAncestor(of: row.key, in: state)
+        try ancestors.forget(of: row.key, in: state)
       }
     }
     row.head = row.head.adopting(copy.version)

@@ -148,17 +148,7 @@ extension LocalStore {
     let (rows, bytes) = others.reduce((write.targets.count, write.cellBytes)) {
       ($0.0 + $1.targets.count, $0.1 + $1.cellBytes)
     }
-    try Self.checkBatch(rows: rows, bytes: bytes, of: app)
-  }
-
-  /// - Throws: `limitExceeded` when it is more than the cloud commits at once.
-  static func checkBatch(rows: Int, bytes: Int, of app: ContainerID) throws(CaravanError) {
-    guard rows <= Limits.groupRecords, bytes <= Limits.groupBytes else {
-      throw CaravanError(
-        .limitExceeded,
-        "\(rows) rows with \(bytes) bytes of app '\(app)' would be written together: the limit is "
-          + "\(Limits.groupRecords) rows and \(Limits.groupBytes) bytes, make more batches")
-    }
+    try Batches.check(rows: rows, bytes: bytes, of: app)
   }
 
   /// Puts bytes into an open object; beyond its end it grows, a gap is zeros.

@@ -29,6 +29,9 @@ public actor LocalStore {
   public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
   let context: StoreContext
+  let batches: Batches
+  let ancestors: Ancestors
+  var refusals: Refusals { Refusals(context: context, batches: batches) }
   private let lock: DirectoryLock
 
   var tables: [TableID: TableState] = [:]
@@ -47,10 +50,6 @@ public actor LocalStore {
   var deletions = RecentDeletions()
   /// Rows whose copies at the cloud are damaged, with the versions of those.
   var cloudDamage: [TableID: [String: Seq]] = [:]
-  /// Some push came to nothing; most of the time none has, and then nobody looks for it.
-  var hasPushedInVain = false
-  /// Numbers of tables with rows that go to the cloud together; those that have had such since the start, too.
-  var batched: Set<Int64> = []
   /// Tables whose changes are planned with the change itself, and plans made so that nobody has taken.
   var planned: (tables: Set<TableID>, waiting: [TableID: PushPlan]) = ([], [:])
   /// Numbers of the tables that are registered with a tolerance of loss.
@@ -104,6 +103,8 @@ public actor LocalStore {
     let meta = try StoreMeta(database, newEpoch: time << 16 & UInt64(Int64.max) | host.random.below(1 << 16))
     context = try StoreContext(
       directory, host: host, options: options, damage: damage, meta: meta, connection: database)
+    batches = Batches(context)
+    ancestors = Ancestors(context)
   }
 
   static func connectionOptions(_ options: LocalStoreOptions) -> ConnectionOptions {

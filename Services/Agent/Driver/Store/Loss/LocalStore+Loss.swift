@@ -157,7 +157,7 @@ extension LocalStore {
 
   /// Of the rows that can be collected, those that may start a transfer, and those that only ride along.
   func collectable(of all: Int, in state: TableState) throws(CaravanError) -> (dirty: Int, tolerated: Int) {
-    let dirty = try all - rowsHeldBack(in: state)
+    let dirty = try all - batches.heldBack(in: state)
     guard mayLose.contains(state.number), dirty > 0 else { return (dirty, 0) }
     let tolerated = try state.rows.count(
       where: "\(RowTable.isCollectable) AND _row IN (SELECT row FROM tolerated WHERE table_id = \(state.number))",
