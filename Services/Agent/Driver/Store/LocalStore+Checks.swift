@@ -80,9 +80,9 @@ extension LocalStore {
       // An open write's chunks are counted by nobody until it closes.
       // After damage more may be counted than is named, never less.
       if refs > expected, context.meta.countsAnew { continue }
-      if refs != expected, !(refs == 0 && !openWrites.isEmpty) {
+      if refs != expected, !(refs == 0 && !openWrites.all.isEmpty) {
         problems.append("chunk \(hash) is counted \(refs) times and named \(expected) times")
-      } else if refs == 0, openWrites.isEmpty {
+      } else if refs == 0, openWrites.all.isEmpty {
         problems.append("chunk \(hash) is named by nobody and still here")
       }
     }

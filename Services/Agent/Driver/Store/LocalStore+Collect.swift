@@ -32,7 +32,7 @@ extension LocalStore {
     var bounds = PlanBounds(
       rows: 1, bytes: maximumBytes, onlyDeletions: onlyDeletions, retriesRefused: retriesRefused, room: room)
     while true {
-      if let plan = planned.waiting.removeValue(forKey: table) { return plan }
+      if let plan = catalog.takePlan(of: table) { return plan }
       try mendDamage()
       let state = try state(table)
       // What the cloud has is not known before the end of a resync.
@@ -58,8 +58,8 @@ extension LocalStore {
     let choice = try choose(in: state, within: bounds)
     let rows = choice.rows
     guard let type = state.agreedType, state.op == nil, !rows.isEmpty else { return nil }
-    let tolerated = try toleratedRows(among: rows.map(\.key), in: state)
-    try lossTable.clearDeadline(of: state.number)
+    let tolerated = try tolerances.count(among: rows.map(\.key), in: state)
+    try tolerances.ledgers.clearDeadline(of: state.number)
     let op = try context.meta.takeOp(database)
     try database.run("INSERT INTO plans VALUES (?, ?, ?, ?)", op, context.meta.epoch, state.number, choice.batch)
     var mutations: [Mutation] = []
@@ -68,24 +68,25 @@ extension LocalStore {
     return PushPlan(
       op: op, epoch: context.meta.epoch, table: state.table, type: type.id, mutations: mutations,
       isAtomic: choice.batch != 0,
-      toleratedRows: tolerated, mayLose: tolerated > 0 ? try lossTable.ledger(of: state.number)?.mayLose ?? 0 : 0)
+      toleratedRows: tolerated,
+      mayLose: tolerated > 0 ? try tolerances.ledgers.ledger(of: state.number)?.mayLose ?? 0 : 0)
   }
 
   public func planAtOnce(_ tables: Set<TableID>) throws(CaravanError) {
-    planned.tables = tables
-    for (table, plan) in planned.waiting.sorted(by: { $0.key < $1.key }) where !tables.contains(table) {
-      planned.waiting[table] = nil
-      try abort(plan.op)
+    plannedTables = tables
+    for table in self.tables.keys.sorted() where !tables.contains(table) {
+      if let plan = catalog.takePlan(of: table) { try abort(plan.op) }
     }
   }
 
   /// To be called in the transaction of an app's change, after it: where changes go at once, what is to be sent is
   /// written down with what was changed, which saves a commit.
   func planAtOnce(_ state: inout TableState) throws(CaravanError) {
-    guard planned.tables.contains(state.table), state.op == nil, !state.isLocalOnly, !state.isResyncing,
-      state.fault == nil, state.absence == nil, state.agreedType != nil, !mayLose.contains(state.number), damage.isEmpty
+    guard plannedTables.contains(state.table), state.op == nil, !state.isLocalOnly, !state.isResyncing,
+      state.fault == nil, state.absence == nil, state.agreedType != nil, !tolerances.mayLose.contains(state.number),
+      damage.isEmpty
     else { return }
-    planned.waiting[state.table] = try plan(
+    state.untaken = try plan(
       &state, within: PlanBounds(rows: EngineLimits.rowsPerPush, bytes: EngineLimits.bytesPerPush))
   }
 

@@ -30,7 +30,7 @@ extension LocalStore {
   /// Opens conflict resolution; until it ends, what arrives for the table waits (SIM-25). A reset of the table ends it.
   /// - Throws: `serverBusy` while another session resolves this table.
   public func beginResolution(_ table: TableID, owner: UInt64) throws(CaravanError) {
-    try requireZone(of: state(table))
+    try catalog.requireZone(of: state(table))
     if let session = resolutions[table], session.owner != owner {
       throw CaravanError(
         .serverBusy, "conflicts of '\(table.name)' are being resolved elsewhere: retry later",
@@ -122,7 +122,7 @@ extension LocalStore {
         if !session.choices.isEmpty { try planAtOnce(&state) }
         try applyWaiting(&state)
         try leaveOld(&state)
-        try chunkTable.sweepUnlessWriting(openWrites)
+        try openWrites.sweep()
       }
     } catch {
       resolutions[table] = session
@@ -130,7 +130,7 @@ extension LocalStore {
     }
     // The cloud waits for the answer: delay does not apply (UNI-22).
     if !session.choices.isEmpty { context.events.tellDirtied(before, LocalChange(bytes: 1, withinMilliseconds: 0)) }
-    tellNewsIfAny(of: table)
+    catalog.tellNewsIfAny(of: table)
     return session.choices.count
   }
 

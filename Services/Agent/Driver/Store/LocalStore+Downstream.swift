@@ -44,11 +44,11 @@ extension LocalStore {
       let oldest = try leaveOld(&state)
       if end == .older { summary.lacksOlder = page.map(\.entry.version).min().map { $0 > oldest ?? 0 } ?? true }
       state.lacksOlder = summary.lacksOlder
-      try chunkTable.sweepUnlessWriting(openWrites)
+      try openWrites.sweep()
       try state.save(database)
       return summary
     }
-    tellNewsIfAny(of: table)
+    catalog.tellNewsIfAny(of: table)
     return summary
   }
 
@@ -108,7 +108,8 @@ extension LocalStore {
     var arrival = Arrival(version: entry.version, isDeleted: entry.isDeleted, isOwn: isOwn)
     var isBusy = false
     if let row {
-      isBusy = resolutions[state.table] != nil || !openWrites.isEmpty && isOpen(row: row.id, of: state.table)
+      isBusy =
+        resolutions[state.table] != nil || !openWrites.all.isEmpty && openWrites.isOpen(row: row.id, of: state.table)
       if row.head.flags.isDirty || row.head.flags.inConflict, !entry.isDeleted, !isOwn, !isStranger {
         if row.head.presence.isVisible {
           arrival.equalsLocal = try state.codec.body(row.cells, extra: row.extra) == entry.body
@@ -235,17 +236,17 @@ extension LocalStore {
     try change(table) { (state) throws(CaravanError) in
       for chunk in chunks where !damaged.contains(chunk.hash) { touched.formUnion(try fulfil(chunk)) }
       summary.applied = try applyWaiting(&state)
-      try chunkTable.sweepUnlessWriting(openWrites)
+      try openWrites.sweep()
       try state.save(database)
     }
     for other in tables.values where touched.contains(other.number) && other.table != table {
       try change(other.table) { (state) throws(CaravanError) in
         try applyWaiting(&state)
-        try chunkTable.sweepUnlessWriting(openWrites)
+        try openWrites.sweep()
       }
-      tellNewsIfAny(of: other.table)
+      catalog.tellNewsIfAny(of: other.table)
     }
-    tellNewsIfAny(of: table)
+    catalog.tellNewsIfAny(of: table)
     if let hash = damaged.first {
       throw CaravanError(
         .chunkDamaged, "\(damaged.count) chunks do not have their hash, the first is \(hash): fetch again")
@@ -268,8 +269,8 @@ extension LocalStore {
   public func reset(
     _ table: TableID, _ choice: ResetChoice, discardingUnsent: Bool = false
   ) throws(CaravanError) {
-    if choice == .takeServer, !discardingUnsent { try requireNothingUnsent(in: try state(table)) }
-    if let plan = planned.waiting.removeValue(forKey: table) { try abort(plan.op) }
+    if choice == .takeServer, !discardingUnsent { try catalog.requireNothingUnsent(in: try state(table)) }
+    if let plan = catalog.takePlan(of: table) { try abort(plan.op) }
     try change(table) { (state) throws(CaravanError) in
       (state.fault, state.refused) = (nil, "")
       try SettingsTable.forget(ofTable: state.number, database)
@@ -277,7 +278,7 @@ extension LocalStore {
       try reset(&state)
     }
     forgetAfterReset(table)
-    tellNewsIfAny(of: table)
+    catalog.tellNewsIfAny(of: table)
   }
 
   /// What was decided about conflicts was decided against copies that are void now: the app has to look again.
@@ -290,7 +291,7 @@ extension LocalStore {
   private func forgetChanges(in state: TableState) throws(CaravanError) {
     for key in try state.rows.keys(where: "_flags <> 0 AND _flags < 256", database) {
       guard var row = try state.rows.soundRow(key: key, database) else { continue }
-      try settleTolerated(row: key, in: state)
+      try tolerances.settle(row: key, in: state)
       try ancestors.forget(of: key, in: state)
       // What it holds is not what any version was.
       row.head = RowHead(presence: row.head.presence == .torn ? .torn : .unconfirmed)
@@ -338,7 +339,7 @@ extension LocalStore {
     (state.token, state.isResyncing, state.mustStartOver) = (token, true, false)
     (state.waiting, state.point, state.ownThrough, state.lacksOlder) = (0, 0, nil, false)
     state.skipsStrangers = try maySkipStrangers(state)
-    try chunkTable.sweepUnlessWriting(openWrites)
+    try openWrites.sweep()
     try state.save(database)
   }
 

@@ -101,7 +101,7 @@ extension LocalStore {
       if let row = try state.rows.row(id: name, database) {
         // What it is to be told of by the entry it still has to be told.
         guard row.head.flags == .clean, row.head.presence == .live || row.head.presence == .unconfirmed,
-          !isOpen(row: row.id, of: state.table)
+          !openWrites.isOpen(row: row.id, of: state.table)
         else { continue }
         try removeRow(row, of: state)
       }
@@ -109,7 +109,8 @@ extension LocalStore {
     }
     let rows = "\(Self.kept(state)) AND (\(isOld(version: "_version", id: "_id")))"
     for key in try state.rows.keys(where: rows, database) {
-      guard let row = try state.rows.soundRow(key: key, database), !isOpen(row: row.id, of: state.table) else {
+      guard let row = try state.rows.soundRow(key: key, database), !openWrites.isOpen(row: row.id, of: state.table)
+      else {
         continue
       }
       try removeRow(row, of: state)

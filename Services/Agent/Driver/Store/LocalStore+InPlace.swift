@@ -68,20 +68,6 @@ extension LocalStore {
     }
   }
 
-  /// An app overwrites the object just now: nobody can read it.
-  func refuseOverwritten(_ row: String, column: Int, of table: TableID) throws(CaravanError) {
-    let isOverwritten = openWrites.values.contains { write in
-      write.table == table && write.targets.contains { $0.id == row && $0.claimed[column] != nil }
-    }
-    guard isOverwritten else { return }
-    throw CaravanError(
-      .serverBusy, "the object is being written in place: read it when the write is closed", retryAfterMilliseconds: 50)
-  }
-
-  func rowsBeingOverwritten(of table: TableID) -> Set<String> {
-    Set(openWrites.values.lazy.filter { $0.table == table }.flatMap(\.targets).filter { !$0.claimed.isEmpty }.map(\.id))
-  }
-
   // MARK: The end
 
   /// The write's objects are open no more. Runs in the transaction that closes it.

@@ -29,7 +29,7 @@ extension LocalStore {
   ) throws(CaravanError) -> ObjectSlice {
     let state = try state(table)
     guard let column = try objectColumns([object], of: state).first else { return ObjectSlice(bytes: [], size: 0) }
-    if copy == .mine { try refuseOverwritten(row, column: column, of: table) }
+    if copy == .mine { try openWrites.refuseOverwritten(row, column: column, of: table) }
     var connection = try database
     if handle != 0 {
       var cursor = try cursor(handle, owner: owner)
@@ -110,13 +110,13 @@ extension LocalStore {
   /// - Returns: how many.
   @discardableResult
   public func delete(_ table: TableID, selection: Selection?) async throws(CaravanError) -> Int {
-    try requireZone(of: state(table))
+    try catalog.requireZone(of: state(table))
     let keys = try await keys(of: selection, in: table)
     let state = try state(table)
     guard !keys.isEmpty else { return 0 }
     try change(table, isFreeing: true) { (state) throws(CaravanError) in
       for key in keys { try deleteRow(key, of: state) }
-      try chunkTable.sweepUnlessWriting(openWrites)
+      try openWrites.sweep()
     }
     context.events.tellDirtied(state, bytes: Self.deletionBytes * keys.count)
     return keys.count

@@ -129,7 +129,8 @@ extension LocalStore {
       if prepared.isHeavy { _ = try reader.connection.first("SELECT 1 FROM tables LIMIT 1") { $0.integer(0) } }
       cursor = ReadCursor(
         owner: owner, table: request.table, reader: reader, statement: prepared.statement, shape: shape,
-        isHeld: request.isHeld, overwritten: rowsBeingOverwritten(of: request.table), lastUse: host.clock.now,
+        isHeld: request.isHeld, overwritten: openWrites.rowsBeingOverwritten(of: request.table),
+        lastUse: host.clock.now,
         isSlow: prepared.isHeavy)
     } catch {
       reader.close()

@@ -11,15 +11,8 @@ extension LocalStore {
       try database.execute("PRAGMA max_page_count = \(max(1, options.maximumBytes / options.pageBytes))")
     }
     try chunkTable.adoptFile()
-    for state in try TableState.loadAll(database, damage: damage) { tables[state.table] = state }
-    noteWaiting()
-    let refused = try RefusalTable.tables(database)
-    for (table, state) in tables { tables[table]?.hasRefusals = refused.contains(state.number) }
-    try recallEvents()
-    try recallAbsences()
-    mayLose = try lossTable.tables()
+    try catalog.recall()
     try ancestors.recall()
-    try batches.recall()
     if let report { try takeStock(after: report) }
     if context.meta.countsAnew { try countAnew() }
     for table in tables.keys.sorted() {
@@ -125,7 +118,7 @@ extension LocalStore {
 
   /// The row with everything it holds: its chunks, its ancestor, and the cloud's copy.
   func removeRow(_ row: StoredRow, of state: TableState) throws(CaravanError) {
-    try settleTolerated(row: row.key, in: state)
+    try tolerances.settle(row: row.key, in: state)
     try batches.leave(row.key, in: state)
     try refusals.forget(of: row.key, in: state)
     try chunkTable.release(try state.codec.chunks(row.cells, extra: row.extra))

@@ -29,7 +29,7 @@ extension LocalStore {
       let rows = try change(table) { (state) throws(CaravanError) in try mendRows(naming: lost, in: &state) }
       guard rows > 0 else { continue }
       host.log.warning("objects were damaged on the disk and are being restored", [.table: table, .count: rows])
-      tellNewsIfAny(of: table)
+      catalog.tellNewsIfAny(of: table)
     }
   }
 
@@ -66,7 +66,7 @@ extension LocalStore {
       }
     }
     concerned += try wantAgain(lost, in: state)
-    try chunkTable.sweepUnlessWriting(openWrites)
+    try openWrites.sweep()
     try state.save(database)
     return concerned
   }
@@ -84,7 +84,7 @@ extension LocalStore {
       let isMended = try change(row.table) { (state) throws(CaravanError) in try mendCells(row.key, in: &state) }
       guard isMended else { continue }
       host.log.warning("a row was damaged on the disk and is being restored", [.table: row.table])
-      tellNewsIfAny(of: row.table)
+      catalog.tellNewsIfAny(of: row.table)
     }
     for row in found {
       // A row in flight is seen to when its push has been answered.
@@ -109,7 +109,7 @@ extension LocalStore {
     case .deleted, .deletedLost, .deletedUnconfirmed, .torn: break
     case .live, .unconfirmed, .lost, .changedLost: try putBackOrGiveUp(row, in: &state)
     }
-    try chunkTable.sweepUnlessWriting(openWrites)
+    try openWrites.sweep()
     try state.save(database)
     return true
   }

@@ -68,7 +68,7 @@ extension LocalStore {
     let bytes = try change(table, promise.durability) { (state) throws(CaravanError) in
       let bytes = try insertRow(id: id, cells: values, drafts: [:], into: state)
       if promise == .accepted { try accept(id, intent, in: state) }
-      try note(intent, promise, in: state)
+      try tolerances.note(intent, promise, in: state)
       try planAtOnce(&state)
       return bytes
     }
@@ -128,7 +128,7 @@ extension LocalStore {
     guard change.cells || change.objects else { return (old.id, 0) }
     var row = old
     if state.tracks(row.head), row.head.write(change) == .keepAncestor { try ancestors.keep(old, in: state) }
-    try settleTolerated(row: row.key, in: state)
+    try tolerances.settle(row: row.key, in: state)
     try fill(&row, cells, touched, of: state)
     row.change = nextChange()
     try state.rows.update(row, database)
@@ -182,12 +182,5 @@ extension SQLValue {
     case .text(let text): text.utf8.count + 12
     case .blob(let bytes): bytes.count + 12
     }
-  }
-}
-
-extension ChunkTable {
-  /// Open writes may hold chunks nobody counts yet.
-  func sweepUnlessWriting(_ writes: [UInt64: OpenWrite]) throws(CaravanError) {
-    if writes.isEmpty { try sweep() }
   }
 }

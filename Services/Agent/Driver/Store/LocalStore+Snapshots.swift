@@ -70,7 +70,7 @@ extension LocalStore {
 
   private func isFree(_ state: TableState) throws(CaravanError) -> Bool {
     guard resolutions[state.table] == nil else { return false }
-    for write in openWrites.values where write.table == state.table {
+    for write in openWrites.all.values where write.table == state.table {
       for target in write.targets {
         let held = try incoming(named: target.id, role: .waiting, of: state)
         if let held, held.version <= state.point { return false }

@@ -35,11 +35,11 @@ extension LocalStore: SyncStore {
     let state = try state(table)
     let summary = try state.rows.summary(of: state.number, database)
     let isHeld = state.isLocalOnly || state.isResyncing || state.absence != nil
-    let rows = isHeld ? (dirty: 0, tolerated: 0) : try collectable(of: summary.collectable, in: state)
+    let rows = isHeld ? (dirty: 0, tolerated: 0) : try catalog.collectable(of: summary.collectable, in: state)
     return TableSyncState(
       proposal: state.proposal, type: state.agreedType, token: state.token,
       newestFirst: state.readsBackwards ? state.properties.window?.rows : nil, dirtyRows: rows.dirty,
-      toleratedRows: rows.tolerated, deadline: rows.dirty > 0 ? try lossTable.deadline(of: state.number) : nil,
+      toleratedRows: rows.tolerated, deadline: rows.dirty > 0 ? try tolerances.ledgers.deadline(of: state.number) : nil,
       isLocalOnly: state.isLocalOnly, opInFlight: state.op, lacksChunks: summary.lacksChunks,
       lacksRows: summary.lacksRows || state.mustStartOver || state.lacksOwnRows,
       isResyncing: state.isResyncing, keepsQuery: state.properties.query != nil, filter: state.filter,
@@ -73,7 +73,7 @@ extension LocalStore: SyncStore {
       state.refused = ""
       try state.save(database)
     }
-    tellNewsIfAny(of: table)
+    catalog.tellNewsIfAny(of: table)
   }
 
   /// Gives what is encoded here, beside the rows themselves, the numbers that the cloud has for its fields now: a
@@ -97,7 +97,7 @@ extension LocalStore: SyncStore {
   public func note(refusal: String?, fault: TableFault?, of table: TableID) throws(CaravanError) {
     let known = try state(table)
     guard known.refused != refusal ?? "" || known.fault != fault ?? known.fault else { return }
-    if fault != nil, let plan = planned.waiting.removeValue(forKey: table) { try abort(plan.op) }
+    if fault != nil, let plan = catalog.takePlan(of: table) { try abort(plan.op) }
     try change(table) { (state) throws(CaravanError) in
       state.refused = refusal ?? ""
       state.fault = fault ?? state.fault
@@ -124,10 +124,10 @@ extension LocalStore: SyncStore {
         ON CONFLICT DO UPDATE SET period = excluded.period, tolerance = excluded.tolerance, link = excluded.link
         """, state.number, Int64(direction.rawValue), registration.periodMilliseconds,
         registration.delayToleranceMilliseconds, Int64(registration.link.rawValue))
-      if direction == .read { try meta.bumpListGeneration(database) } else { try declare(loss, in: state) }
+      if direction == .read { try meta.bumpListGeneration(database) } else { try tolerances.declare(loss, in: state) }
     }
     context.meta = meta
-    mayLose = try lossTable.tables()
+    try tolerances.recall()
   }
 
   /// Ends periodic sync of a direction; dirty rows keep their flags (SIM-18, SIM-21).
@@ -137,19 +137,17 @@ extension LocalStore: SyncStore {
       try database.run(
         "DELETE FROM registrations WHERE table_id = ? AND direction = ?", state.number, Int64(direction.rawValue))
       if direction == .read, try database.changedRows > 0 { try meta.bumpListGeneration(database) }
-      if direction == .write { try declare(nil, in: state) }
+      if direction == .write { try tolerances.declare(nil, in: state) }
     }
     context.meta = meta
-    mayLose = try lossTable.tables()
+    try tolerances.recall()
   }
 
   /// Part of dropping a table, inside its transaction.
   func unregisterAll(_ state: TableState) throws(CaravanError) {
     try database.run("DELETE FROM registrations WHERE table_id = ?", state.number)
     if try database.changedRows > 0 { try context.meta.bumpListGeneration(database) }
-    try lossTable.end(state.number)
-    try lossTable.clearDeadline(of: state.number)
-    mayLose.remove(state.number)
+    try tolerances.forget(state.number)
   }
 
   public func registrations() throws(CaravanError) -> [TableRegistration] {

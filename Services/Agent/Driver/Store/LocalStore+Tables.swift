@@ -34,9 +34,9 @@ extension LocalStore {
     try database.transaction { () throws(CaravanError) in
       try state.rows.create(database)
       try state.insert(database)
-      try beginLog(of: &state)
+      try catalog.beginLog(of: &state)
     }
-    tables[table] = state
+    catalog.tables[table] = state
     forgetPrepared()
     KeptRoots.write(context.directory, try database, options)
   }
@@ -98,7 +98,7 @@ extension LocalStore {
       }
       return armed
     }
-    tellNewsIfAny(of: table)
+    catalog.tellNewsIfAny(of: table)
     if rows > 0 { context.events.tellDirtied(try self.state(table), bytes: rows) }
   }
 
@@ -143,12 +143,12 @@ extension LocalStore {
   /// - Throws: `invalidData` when rows have changes that the cloud does not have, unless these are to be discarded.
   public func dropTable(_ table: TableID, discardingUnsent: Bool = false) throws(CaravanError) {
     let dropped = try state(table)
-    if !discardingUnsent { try requireNothingUnsent(in: dropped) }
+    if !discardingUnsent { try catalog.requireNothingUnsent(in: dropped) }
     for (handle, cursor) in cursors where cursor.table == table { close(cursor, handle: handle) }
-    let writes = openWrites.values.filter { $0.table == table }
+    let writes = openWrites.all.values.filter { $0.table == table }
     try discard(writes)
     for write in writes { damage.overwrote(write.claimed) }
-    openWrites = openWrites.filter { $0.value.table != table }
+    openWrites.all = openWrites.all.filter { $0.value.table != table }
     resolutions[table] = nil
     try context.freeing { () throws(CaravanError) in
       try context.transaction { () throws(CaravanError) in
@@ -159,9 +159,8 @@ extension LocalStore {
         try chunkTable.sweep()
       }
     }
-    tables[table] = nil
-    noteWaiting()
-    planned.waiting[table] = nil
+    catalog.tables[table] = nil
+    catalog.noteWaiting()
     forgetPrepared()
     KeptRoots.write(context.directory, try database, options)
     giveSpaceBack()

@@ -66,7 +66,7 @@ extension LocalStore {
   }
 
   public func plansInFlight() throws(CaravanError) -> [PushPlan] {
-    planned.waiting = [:]
+    catalog.dropUntaken()
     var plans: [PushPlan] = []
     let heads = try database.all("SELECT op, epoch, table_id, batch FROM plans ORDER BY op") { row in
       (op: row.unsigned(0), epoch: row.unsigned(1), table: row.integer(2), isAtomic: row.integer(3) != 0)
@@ -74,7 +74,7 @@ extension LocalStore {
     for head in heads {
       guard let state = tables.values.first(where: { $0.number == head.table }) else { continue }
       let rows = try plannedRows(of: head.op)
-      let tolerated = try toleratedRows(among: rows.map(\.key), in: state)
+      let tolerated = try tolerances.count(among: rows.map(\.key), in: state)
       let mutations = try rows.map { (row) throws(CaravanError) in
         let chunks = try row.body.map { (body) throws(CaravanError) in try RowCodec.chunks(inBody: body) } ?? []
         var mutation = Self.mutation(id: row.id, base: row.base, row.type, row.body, chunks)
@@ -179,22 +179,14 @@ extension LocalStore {
     try applyWaiting(&state)
     try leaveStrangers(among: rows.map(\.key), in: &state)
     try leaveOld(&state)
-    try chunkTable.sweepUnlessWriting(openWrites)
+    try openWrites.sweep()
     try state.save(database)
   }
 
   private func afterSettling(_ table: TableID) throws(CaravanError) {
-    tellNewsIfAny(of: table)
+    catalog.tellNewsIfAny(of: table)
     if !damage.isEmpty { damage.tell?() }
-    try tellCollectable(of: table)
-  }
-
-  /// - Parameter bytes: 0: nothing new, what was not sent yet.
-  func tellCollectable(of table: TableID, bytes: Int = 0) throws(CaravanError) {
-    let state = try state(table)
-    let rows = try collectable(of: state.rows.count(where: RowTable.isCollectable, database), in: state)
-    if rows.dirty > 0 { context.events.tellDirtied(state, bytes: bytes) }
-    if rows.tolerated > 0 { context.events.tellDirtied(state, LocalChange(bytes: 0, isTolerated: true)) }
+    try catalog.tellCollectable(of: table)
   }
 
   private func settle(
@@ -238,7 +230,7 @@ extension LocalStore {
       return true
     }
     if let server, case .accepted(server.version, _) = result { try note(server, ofRow: row.key, in: state) }
-    if result != .notApplied { try settleTolerated(row: row.key, in: state) }
+    if result != .notApplied { try tolerances.settle(row: row.key, in: state) }
     if case .accepted(let version, _) = result { try dropWaiting(named: row.id, through: version, of: &state) }
     var isLeft = false
     switch row.head.settle(result, armed: planned.armed) {

@@ -13,9 +13,9 @@ extension LocalStore {
     _ table: TableID, cells: [CellValue], selection: Selection? = nil, intent: WriteIntent = WriteIntent()
   ) async throws(CaravanError) -> [String] {
     let state = try state(table)
-    try requireZone(of: state)
+    try catalog.requireZone(of: state)
     let values = try checked(cells, of: state, isInsert: selection == nil)
-    let promise = try promise(intent, isInsert: selection == nil, in: state)
+    let promise = try tolerances.promise(intent, isInsert: selection == nil, in: state)
     try context.reserve.hold()
     guard let selection else { return [try insert(values, into: table, intent, promise)] }
     guard !values.isEmpty else { throw CaravanError(.invalidData, "an update of '\(table.name)' names no column") }
@@ -29,9 +29,9 @@ extension LocalStore {
         ids.append(written.id)
         bytes += written.bytes
       }
-      if !ids.isEmpty { try note(intent, promise, in: state) }
+      if !ids.isEmpty { try tolerances.note(intent, promise, in: state) }
       try planAtOnce(&state)
-      try chunkTable.sweepUnlessWriting(openWrites)
+      try openWrites.sweep()
       return ids
     }
     if !ids.isEmpty { context.events.tellDirtied(state, bytes: bytes, intent, promise) }
@@ -100,8 +100,8 @@ extension LocalStore {
     _ intent: WriteIntent, owner: UInt64
   ) async throws(CaravanError) -> OpenedWrite {
     var state = try state(table)
-    try requireZone(of: state)
-    let promise = try promise(intent, isInsert: selection == nil, in: state)
+    try catalog.requireZone(of: state)
+    let promise = try tolerances.promise(intent, isInsert: selection == nil, in: state)
     let columns = try objectColumns(objects, of: state)
     if case .write = deed { try context.reserve.hold() }
     var selected: [Int64]?
@@ -124,31 +124,11 @@ extension LocalStore {
     }
     var write = OpenWrite(
       owner: owner, table: table, deed, life, intent: intent, promise: promise, targets: targets)
-    try requireRoom(for: write)
+    try openWrites.requireRoom(for: write)
     if life != .closedAtOnce, !columns.isEmpty { try countOpen(&write.targets, of: state) }
     let handle = newHandle()
-    openWrites[handle] = write
+    openWrites.all[handle] = write
     return OpenedWrite(handle: handle, rows: write.rows, promise: promise)
-  }
-
-  private func requireRoom(for write: OpenWrite) throws(CaravanError) {
-    let app = write.table.app
-    let others = openWrites.values.filter { $0.table.app == app && $0.isHeld == write.isHeld }
-    guard write.isHeld else {
-      guard others.count < StoreLimits.openWritesPerApp else {
-        throw CaravanError(.limitExceeded, "app '\(app)' has \(others.count) open writes: close some")
-      }
-      return
-    }
-    guard others.count < StoreLimits.heldWritesPerApp else {
-      throw CaravanError(
-        .limitExceeded,
-        "\(others.count) writes of app '\(app)' wait to be closed together, which is the limit: make more batches")
-    }
-    let (rows, bytes) = others.reduce((write.targets.count, write.cellBytes)) {
-      ($0.0 + $1.targets.count, $0.1 + $1.cellBytes)
-    }
-    try Batches.check(rows: rows, bytes: bytes, of: app)
   }
 
   /// Puts bytes into an open object; beyond its end it grows, a gap is zeros.
@@ -179,51 +159,32 @@ extension LocalStore {
   /// leaves there what is collected.
   private func sendAhead(_ draft: inout ObjectDraft, of table: TableID) {
     // What the disk refuses, the next piece is refused for.
-    guard planned.tables.contains(table), let chunkTable = try? chunkTable,
+    guard plannedTables.contains(table), let chunkTable = try? chunkTable,
       let cut = try? draft.takeCut(ofBytes: EngineLimits.bytesAhead, chunkTable), !cut.isEmpty
     else { return }
     context.events.tellCut(table, cut)
   }
 
-  public func chunksBeingWritten(_ hashes: [ChunkHash]) throws(CaravanError) -> [LocalChunk] {
-    let reader = chunkReader(try database)
-    let drafts = openWrites.values.flatMap(\.targets).flatMap(\.drafts.values)
-    var chunks: [LocalChunk] = []
-    for hash in hashes {
-      let loose = drafts.lazy.compactMap { $0.loose[hash] }.first
-      guard let bytes = if let loose { try reader.bytes(loose) } else { try reader.bytes(hash) } else { continue }
-      chunks.append(LocalChunk(hash: hash, bytes: bytes))
-    }
-    return chunks
-  }
-
   // MARK: Handles
-
-  func openWrite(_ handle: UInt64, owner: UInt64) throws(CaravanError) -> OpenWrite {
-    guard let write = openWrites[handle], write.owner == owner else {
-      throw CaravanError(.invalidData, "write \(handle) is not open here: begin a new one")
-    }
-    return write
-  }
 
   private func withDraft(
     _ handle: UInt64, row: Int, object: String, owner: UInt64,
     _ body: (inout ObjectDraft, inout OpenWrite.Target, (table: TableID, column: Int)) throws(CaravanError) -> Void
   ) throws(CaravanError) {
-    var write = try openWrite(handle, owner: owner)
+    var write = try openWrites.write(handle, owner: owner)
     let column = try state(write.table).column(named: object)
     guard write.targets.indices.contains(row), var draft = write.targets[row].drafts[column] else {
       throw CaravanError(.invalidData, "object '\(object.prefix(80))' of row \(row) is not open in write \(handle)")
     }
     // The draft must have one owner while it is edited, or its bytes would be copied with every call.
-    openWrites[handle] = nil
+    openWrites.all[handle] = nil
     write.targets[row].drafts[column] = nil
     defer {
       write.targets[row].drafts[column] = draft
-      openWrites[handle] = write
+      openWrites.all[handle] = write
     }
     try body(&draft, &write.targets[row], (write.table, column))
-    let waiting = openWrites.values.reduce(draft.waitingBytes + write.waitingBytes) {
+    let waiting = openWrites.all.values.reduce(draft.waitingBytes + write.waitingBytes) {
       $1.table.app == write.table.app ? $0 + $1.waitingBytes : $0
     }
     if draft.isFull || waiting > StoreLimits.overlayBytesPerApp { _ = try draft.fold(chunkTable) }
@@ -241,7 +202,7 @@ extension LocalStore {
     let reader = chunkReader(try database)
     var drafts: [Int: ObjectDraft] = [:]
     for column in columns {
-      if isOpen(row, column: column, of: state.table) {
+      if openWrites.isOpen(row, column: column, of: state.table) {
         throw CaravanError(
           .serverBusy,
           "object '\(state.schema.columns[column].name)' of row \(row.id) is open in another write: close that",
@@ -252,17 +213,5 @@ extension LocalStore {
       drafts[column] = ObjectDraft(manifest, state.chunking ?? options.chunking)
     }
     return OpenWrite.Target(key: key, id: row.id, drafts: drafts)
-  }
-
-  private func isOpen(_ row: StoredRow, column: Int, of table: TableID) -> Bool {
-    openWrites.values.contains { write in
-      write.table == table && write.has(row: row.id)
-        && write.targets.contains { $0.isRow(row) && $0.drafts[column] != nil }
-    }
-  }
-
-  /// An app has the row open: what arrives for it waits.
-  func isOpen(row id: String, of table: TableID) -> Bool {
-    openWrites.values.contains { write in write.table == table && write.has(row: id) }
   }
 }

@@ -31,12 +31,12 @@ public actor LocalStore {
   let context: StoreContext
   let batches: Batches
   let ancestors: Ancestors
+  let tolerances: Tolerances
+  let catalog: TableCatalog
   var refusals: Refusals { Refusals(context: context, batches: batches) }
   private let lock: DirectoryLock
 
-  var tables: [TableID: TableState] = [:]
-
-  var openWrites: [UInt64: OpenWrite] = [:]
+  let openWrites: OpenWrites
   var cursors: [UInt64: ReadCursor] = [:] { didSet { context.isBeingRead = !cursors.isEmpty } }
   /// Rings when a cursor may have been idle for too long; without cursors nobody wakes.
   let idleSignal = Signal()
@@ -50,10 +50,8 @@ public actor LocalStore {
   var deletions = RecentDeletions()
   /// Rows whose copies at the cloud are damaged, with the versions of those.
   var cloudDamage: [TableID: [String: Seq]] = [:]
-  /// Tables whose changes are planned with the change itself, and plans made so that nobody has taken.
-  var planned: (tables: Set<TableID>, waiting: [TableID: PushPlan]) = ([], [:])
-  /// Numbers of the tables that are registered with a tolerance of loss.
-  var mayLose: Set<Int64> = []
+  /// Tables whose changes are planned with the change itself.
+  var plannedTables: Set<TableID> = []
 
   // MARK: Life
 
@@ -105,6 +103,9 @@ public actor LocalStore {
       directory, host: host, options: options, damage: damage, meta: meta, connection: database)
     batches = Batches(context)
     ancestors = Ancestors(context)
+    tolerances = Tolerances(context)
+    openWrites = OpenWrites(context)
+    catalog = TableCatalog(context, batches: batches, tolerances: tolerances)
   }
 
   static func connectionOptions(_ options: LocalStoreOptions) -> ConnectionOptions {
@@ -119,11 +120,11 @@ public actor LocalStore {
 
   /// Ends reads, drops open writes and gives the directory up. Calls that come later are refused as `unavailable`.
   public func close() {
-    if connection != nil { try? saveTold() }
+    if connection != nil { try? catalog.saveTold() }
     selectionTurns.stopAll()
     for cursor in cursors.values where !cursor.isLent { cursor.reader.close() }
     for reader in idleReaders { reader.close() }
-    (cursors, idleReaders, openWrites) = ([:], [], [:])
+    (cursors, idleReaders, openWrites.all) = ([:], [], [:])
     context.close()
     lock.release()
   }
@@ -151,40 +152,58 @@ public actor LocalStore {
   func chunkReader(_ connection: Connection) -> ChunkReader { context.chunkReader(connection) }
   func newHandle() -> UInt64 { context.newHandle() }
   func nextChange() -> Int64 { context.nextChange() }
-
-  // MARK: Tables
-
-  func state(_ table: TableID) throws(CaravanError) -> TableState {
-    _ = try database
-    if let state = tables[table] { return state }
-    throw CaravanError(.tableNotFound, "app '\(table.app)' has no table '\(table.name.prefix(80))': create it first")
-  }
-
-  /// One transaction that may change the table's state; what the store remembers changes only if that does.
-  /// - Parameter isFreeing: also on a full disk, as rows are deleted and pushes settled.
+  var tables: [TableID: TableState] { catalog.tables }
+  func state(_ table: TableID) throws(CaravanError) -> TableState { try catalog.state(table) }
   func change<Result>(
     _ table: TableID, _ durability: TransactionDurability = .atOnce, isFreeing: Bool = false,
     _ body: (inout TableState) throws(CaravanError) -> Result
-  ) throws(CaravanError) -> Result {
-    if isFreeing { return try context.freeing { () throws(CaravanError) in try change(table, durability, body) } }
-    var state = try state(table)
-    let (wasResyncing, hadWaiting) = (state.isResyncing, state.waiting)
-    let before = (context.lastChange, context.meta, planned.waiting)
-    do {
-      let result = try context.transaction(durability) { () throws(CaravanError) in
-        let result = try body(&state)
-        try writeEvents(of: &state)
-        return result
-      }
-      tables[table] = state
-      if state.waiting != hadWaiting { noteWaiting() }
-      // Nothing of it was collected until the cloud had named all it has.
-      if wasResyncing, !state.isResyncing { try? tellCollectable(of: table, bytes: 1) }
-      return result
-    } catch {
-      (context.lastChange, context.meta, planned.waiting) = before
-      for state in tables.values { _ = state.draft.take() }
-      throw error
-    }
+  ) throws(CaravanError) -> Result { try catalog.change(table, durability, isFreeing: isFreeing, body) }
+
+  // MARK: Events
+
+  /// Where a connection goes on that names no number: all of the app's have taken what there was up to here.
+  public func told(of table: TableID) throws(CaravanError) -> UInt64 { try catalog.told(of: table) }
+
+  /// What happened to a table since any connection of its app was told.
+  public func takeUpcalls(_ table: TableID) throws(CaravanError) -> PendingUpcalls {
+    let upcalls = try upcalls(of: table, after: told(of: table))
+    try tell(table, upTo: upcalls.number)
+    return upcalls
+  }
+
+  /// The app has taken the events up to this number.
+  public func tell(_ table: TableID, upTo number: UInt64) throws(CaravanError) {
+    try catalog.tell(table, upTo: number)
+  }
+
+  /// What happened to a table behind the event of this number.
+  public func upcalls(of table: TableID, after number: UInt64) throws(CaravanError) -> PendingUpcalls {
+    let state = try state(table)
+    var upcalls = try EventLogs(context: context).upcalls(of: state, after: number)
+    upcalls.conflicts = try conflictCount(of: state)
+    return upcalls
+  }
+
+  /// Somebody begins to listen.
+  func tellAgain(_ table: TableID) { context.events.tellNews(table) }
+
+  /// What a write with this intent may rely on.
+  /// - Throws: `tableNotFound`; `invalidData` when the intent asks for what the table is not registered for.
+  public func promise(
+    _ intent: WriteIntent, isInsert: Bool, in table: TableID
+  ) throws(CaravanError) -> WritePromise { try tolerances.promise(intent, isInsert: isInsert, in: try state(table)) }
+
+  /// The same, of open writes that end together.
+  public func promise(ofWrites handles: [UInt64]) -> WritePromise { openWrites.promise(ofWrites: handles) }
+
+  public func chunksBeingWritten(_ hashes: [ChunkHash]) throws(CaravanError) -> [LocalChunk] {
+    try openWrites.chunksBeingWritten(hashes)
+  }
+
+  func conflictCount(of state: TableState) throws(CaravanError) -> Int {
+    guard state.absence == nil else { return 0 }
+    return try database.first(
+      "SELECT count(*) FROM incoming WHERE table_id = ? AND role = 1 AND lacking = 0", state.number
+    ) { row in Int(row.integer(0)) } ?? 0
   }
 }
