@@ -71,7 +71,7 @@ extension LocalStore {
   private func discardEverything(of state: inout TableState) throws(CaravanError) {
     for id in try state.rows.ids(where: RowTable.isUnsent, limit: -1, database) { state.draft.note(.lost, id) }
     for key in try state.rows.keys(where: "1", database) {
-      if let row = try state.rows.soundRow(key: key, database) { try removeRow(row, of: state) }
+      if let row = try state.rows.soundRow(key: key, database) { try writer.remove(row, of: state) }
     }
     // What is left is damaged.
     try releaseEverything(of: state, keepingLog: true)

@@ -16,9 +16,9 @@ extension LocalStore {
           problems.append("row \(key) of \(state.table) is not as it was written")
           continue
         }
-        let awaited = try incoming(named: row.id, role: .wanted, of: state)
+        let awaited = try inbox.entry(named: row.id, role: .wanted, of: state)
         let isWhole = row.head.presence.isVisible && !row.head.flags.isTorn && awaited == nil
-        for hash in isWhole ? try chunks(of: row, in: state, onlyEager: true) : []
+        for hash in isWhole ? try objectChunks.named(by: row, in: state, onlyEager: true) : []
         where try chunkReader(database).bytes(hash) == nil {
           problems.append("row \(row.id) of \(state.table) names chunk \(hash), which is not here")
         }

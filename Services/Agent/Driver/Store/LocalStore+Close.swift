@@ -112,7 +112,7 @@ extension LocalStore {
   ) throws(CaravanError) -> Int {
     switch (write.deed, target.key) {
     case (.write(let cells), nil):
-      let bytes = try insertRow(id: target.id, cells: cells, drafts: target.drafts, into: state)
+      let bytes = try writer.insert(id: target.id, cells: cells, drafts: target.drafts, into: state)
       if write.promise == .accepted { try accept(target.id, write.intent, in: state) }
       return bytes
     case (.write(let cells), let key?):
@@ -120,11 +120,11 @@ extension LocalStore {
         throw Self.gone(target.id)
       }
       try countClosed(target, &row, in: state)
-      return try rewrite(row, cells: cells, drafts: target.drafts, of: state).bytes
+      return try writer.rewrite(row, cells: cells, drafts: target.drafts, of: state).bytes
     case (.deletion, let key?):
       guard try row(key, of: target, in: state) != nil else { return 0 }
-      try deleteRow(key, of: state)
-      return Self.deletionBytes
+      try writer.delete(key, of: state)
+      return RowWriter.deletionBytes
     case (.deletion, nil): return 0
     }
   }

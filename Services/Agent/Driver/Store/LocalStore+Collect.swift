@@ -173,7 +173,11 @@ extension LocalStore {
     var cost = 0
     for row in rows {
       cost += EngineLimits.rowCost
-      if !row.head.presence.isDeleted { cost += 2 * row.bodyBytes + (try unsentBytes(of: row, in: state)) }
+      if !row.head.presence.isDeleted {
+        cost +=
+          2 * row.bodyBytes
+          + (try objectChunks.unsentBytes(of: row, since: ancestors.body(of: row.key, in: state), in: state))
+      }
     }
     return cost
   }

@@ -86,7 +86,7 @@ extension LocalStore {
     guard var session = resolutions[table], session.owner == owner else {
       throw Self.notResolving(table)
     }
-    guard let copy = try incoming(named: id, role: .serverCopy, of: state), copy.lacking == 0 else {
+    guard let copy = try inbox.entry(named: id, role: .serverCopy, of: state), copy.lacking == 0 else {
       throw CaravanError(.noSuchObject, "row '\(id.prefix(80))' of '\(table.name)' is in no conflict")
     }
     guard resolution == .new || cells.isEmpty && fromTheirs.isEmpty else {
@@ -98,7 +98,7 @@ extension LocalStore {
     var columns: [Int] = []
     for name in fromTheirs { columns.append(try state.column(named: name)) }
     session.choices[id] = ResolutionSession.Choice(
-      resolution: resolution, cells: try checked(cells, of: state, isInsert: false), fromTheirs: columns)
+      resolution: resolution, cells: try writer.checked(cells, of: state, isInsert: false), fromTheirs: columns)
     resolutions[table] = session
   }
 
@@ -138,15 +138,15 @@ extension LocalStore {
     _ id: String, _ choice: ResolutionSession.Choice, in state: inout TableState
   ) throws(CaravanError) {
     guard var row = try state.rows.row(id: id, database), row.head.flags.inConflict,
-      let copy = try incoming(named: id, role: .serverCopy, of: state)
+      let copy = try inbox.entry(named: id, role: .serverCopy, of: state)
     else { return }
     let old = row
     switch row.head.resolve(choice.resolution, server: copy.version, serverDeleted: copy.isDeleted) {
-    case .takeServer where try !belongs(copy.entry, to: state): return try removeRow(row, of: state)
-    case .takeServer: return try overwrite(old, with: copy.entry, in: state)
+    case .takeServer where try !belongs(copy.entry, to: state): return try writer.remove(row, of: state)
+    case .takeServer: return try writer.overwrite(old, with: copy.entry, in: state)
     case .remove:
       try outdate(id, version: copy.version, in: &state)
-      return try removeRow(row, of: state)
+      return try writer.remove(row, of: state)
     case .keepLocal: break
     }
     if choice.resolution == .new { try merge(choice, copy, into: &row, of: state) }
@@ -155,7 +155,7 @@ extension LocalStore {
     } else {
       try ancestors.set(copy.body, version: copy.version, of: row.key, in: state)
     }
-    try dropIncoming(named: id, role: .serverCopy, of: state)
+    try inbox.drop(named: id, role: .serverCopy, of: state)
     row.change = nextChange()
     try state.rows.update(row, database)
     if let authorship = copy.authorship {

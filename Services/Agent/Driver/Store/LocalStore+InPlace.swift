@@ -115,7 +115,7 @@ extension LocalStore {
     guard !lost.isEmpty else { return false }
     _ = try discard(lost)
     damage.forget(lost)
-    let awaited = lost.intersection(try chunks(of: row, in: state, onlyEager: true))
+    let awaited = lost.intersection(try objectChunks.named(by: row, in: state, onlyEager: true))
     guard !awaited.isEmpty else { return false }
     try mend(row, lacking: awaited, in: &state)
     try state.save(database)

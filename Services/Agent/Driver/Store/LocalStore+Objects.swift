@@ -28,7 +28,9 @@ extension LocalStore {
     copy: RowCopy = .mine, owner: UInt64
   ) throws(CaravanError) -> ObjectSlice {
     let state = try state(table)
-    guard let column = try objectColumns([object], of: state).first else { return ObjectSlice(bytes: [], size: 0) }
+    guard let column = try writer.objectColumns([object], of: state).first else {
+      return ObjectSlice(bytes: [], size: 0)
+    }
     if copy == .mine { try openWrites.refuseOverwritten(row, column: column, of: table) }
     var connection = try database
     if handle != 0 {
@@ -77,7 +79,7 @@ extension LocalStore {
       }
       return row.cells[column]
     case .theirs:
-      guard let server = try incoming(named: id, role: .serverCopy, of: state), server.lacking == 0 else {
+      guard let server = try inbox.entry(named: id, role: .serverCopy, of: state), server.lacking == 0 else {
         return .null
       }
       return try state.codec.content(server.body).cells[column]
@@ -115,25 +117,11 @@ extension LocalStore {
     let state = try state(table)
     guard !keys.isEmpty else { return 0 }
     try change(table, isFreeing: true) { (state) throws(CaravanError) in
-      for key in keys { try deleteRow(key, of: state) }
+      for key in keys { try writer.delete(key, of: state) }
       try openWrites.sweep()
     }
-    context.events.tellDirtied(state, bytes: Self.deletionBytes * keys.count)
+    context.events.tellDirtied(state, bytes: RowWriter.deletionBytes * keys.count)
     return keys.count
   }
 
-  /// What is sent of a deletion, about.
-  static let deletionBytes = 64
-
-  func deleteRow(_ key: Int64, of state: TableState) throws(CaravanError) {
-    guard let old = try state.rows.row(key: key, database), old.head.presence.isVisible else { return }
-    var row = old
-    switch row.head.delete(wasSent: try ancestors.wasPushed(key, in: state)) {
-    case .purge: return try removeRow(row, of: state)
-    case .keepAncestor: try ancestors.keep(old, in: state)
-    case .none: break
-    }
-    row.change = nextChange()
-    try state.rows.updateHead(row, database)
-  }
 }

@@ -57,7 +57,7 @@ extension LocalStore {
         state.hasStrangers = true
       } else {
         if keys != nil { try outdate(row.id, version: row.head.version, in: &state) }
-        try removeRow(row, of: state)
+        try writer.remove(row, of: state)
       }
     }
     if state.hasStrangers != before { try state.save(database) }
@@ -102,6 +102,6 @@ extension LocalStore {
   /// What the cloud told before it had the row as it was left there may still be on its way, or wait.
   func outdate(_ row: String, version: Seq, in state: inout TableState) throws(CaravanError) {
     deletions.add(row, of: state.table, version: version)
-    try dropWaiting(named: row, through: version, of: &state)
+    try inbox.dropWaiting(named: row, through: version, of: &state)
   }
 }

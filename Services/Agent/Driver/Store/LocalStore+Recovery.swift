@@ -102,7 +102,7 @@ extension LocalStore {
       case .restoreTorn?: break
       }
       (row.head.flags.openObjects, row.head.flags.syncPending) = (0, false)
-      if try restoreClosed(row, suspects: chunks(of: row, in: state), in: &state) { torn += 1 }
+      if try restoreClosed(row, suspects: objectChunks.named(by: row, in: state), in: &state) { torn += 1 }
       try leaveStrangers(among: [key], in: &state)
     }
     return torn
@@ -112,20 +112,5 @@ extension LocalStore {
     let rows = try state(table).rows
     let text = "SELECT max(_change) FROM \(rows.quotedName) WHERE _flags <> 0"
     return try database.statement(text: text).first { row in row.integer(0) } ?? 0
-  }
-
-  // MARK: Rows going away
-
-  /// The row with everything it holds: its chunks, its ancestor, and the cloud's copy.
-  func removeRow(_ row: StoredRow, of state: TableState) throws(CaravanError) {
-    try tolerances.settle(row: row.key, in: state)
-    try batches.leave(row.key, in: state)
-    try refusals.forget(of: row.key, in: state)
-    try chunkTable.release(try state.codec.chunks(row.cells, extra: row.extra))
-    try ancestors.forget(of: row.key, in: state)
-    try dropIncoming(named: row.id, role: .serverCopy, of: state)
-    if row.head.presence == .torn { try dropIncoming(named: row.id, role: .repair, of: state) }
-    if state.repairs > 0 { try dropIncoming(named: row.id, role: .wanted, of: state) }
-    try state.rows.delete(key: row.key, database)
   }
 }

@@ -229,9 +229,9 @@ extension LocalStore {
       try adopt(server, by: row, in: state)
       return true
     }
-    if let server, case .accepted(server.version, _) = result { try note(server, ofRow: row.key, in: state) }
+    if let server, case .accepted(server.version, _) = result { try writer.note(server, ofRow: row.key, in: state) }
     if result != .notApplied { try tolerances.settle(row: row.key, in: state) }
-    if case .accepted(let version, _) = result { try dropWaiting(named: row.id, through: version, of: &state) }
+    if case .accepted(let version, _) = result { try inbox.dropWaiting(named: row.id, through: version, of: &state) }
     var isLeft = false
     switch row.head.settle(result, armed: planned.armed) {
     case .clean:
@@ -253,11 +253,11 @@ extension LocalStore {
       } else if let server {
         try outdate(row.id, version: server.version, in: &state)
       }
-      try removeRow(row, of: state)
+      try writer.remove(row, of: state)
       return false
     case .conflict:
       let entry = server ?? Entry(name: row.id, version: 0, created: 0, isDeleted: true, writer: "")
-      let lacking = try keepIncoming(entry, role: .serverCopy, of: state)
+      let lacking = try inbox.keep(entry, role: .serverCopy, of: state)
       summary.conflicts += 1
       isLeft = true
       summary.lacksChunks = summary.lacksChunks || lacking > 0
@@ -275,7 +275,7 @@ extension LocalStore {
     var row = changed
     if try ancestors.wasPushed(copy.body, of: row.key, in: state) {
       // Nobody can be shown what is not here any more.
-      if try absentChunks(copy.body, in: state).isEmpty {
+      if try objectChunks.absent(copy.body, in: state).isEmpty {
         try ancestors.set(copy.body, version: copy.version, of: row.key, in: state)
       } else {
         try ancestors.forget(of: row.key, in: state)
@@ -283,20 +283,20 @@ extension LocalStore {
     }
     row.head = row.head.adopting(copy.version)
     try state.rows.updateHead(row, database)
-    try note(copy, ofRow: row.key, in: state)
+    try writer.note(copy, ofRow: row.key, in: state)
   }
 
   /// Waits for the row to be settled, like an entry that came while it was in flight.
   private func keepMerged(
     _ server: Entry, in state: inout TableState, _ summary: inout PushSummary
   ) throws(CaravanError) {
-    if let held = try incoming(named: server.name, role: .waiting, of: state) {
+    if let held = try inbox.entry(named: server.name, role: .waiting, of: state) {
       // What is still to be shown is shown first; this comes again in a page.
       guard held.version < server.version, !(state.showsSnapshots && held.version <= state.point) else { return }
     } else {
       state.waiting += 1
     }
-    let lacking = try keepIncoming(server, role: .waiting, of: state)
+    let lacking = try inbox.keep(server, role: .waiting, of: state)
     summary.lacksChunks = summary.lacksChunks || lacking > 0
   }
 
@@ -324,6 +324,26 @@ extension LocalStore {
   }
 
   // MARK: Chunks
+
+  public func unsentChunks(of op: UInt64) throws(CaravanError) -> [ChunkNeed] {
+    let rows = try database.all(
+      """
+      SELECT plan_rows.body, ancestors.body FROM plan_rows JOIN plans ON plans.op = plan_rows.op
+      LEFT JOIN ancestors ON ancestors.table_id = plans.table_id AND ancestors.row = plan_rows.row
+        AND ancestors.version = plan_rows.base
+      WHERE plan_rows.op = ? AND plan_rows.body IS NOT NULL ORDER BY position
+      """, op
+    ) { row in (body: row.bytes(0), ancestor: row.bytes(1)) }
+    guard let state = tables.values.first(where: { $0.op == op }) else { return [] }
+    var seen: Set<ChunkHash> = []
+    var needs: [ChunkNeed] = []
+    for (body, ancestor) in rows {
+      let old = try RowCodec.objects(inBody: ancestor)
+      needs += try objectChunks.needs(of: body, in: state) { field in old.first { $0.field == field }?.object }
+        .filter { seen.insert($0.hash).inserted }
+    }
+    return needs
+  }
 
   public func held(_ hashes: [ChunkHash]) throws(CaravanError) -> [ChunkHash] {
     let (database, reader) = (try database, chunkReader(try database))

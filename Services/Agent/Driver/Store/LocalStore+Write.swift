@@ -14,7 +14,7 @@ extension LocalStore {
   ) async throws(CaravanError) -> [String] {
     let state = try state(table)
     try catalog.requireZone(of: state)
-    let values = try checked(cells, of: state, isInsert: selection == nil)
+    let values = try writer.checked(cells, of: state, isInsert: selection == nil)
     let promise = try tolerances.promise(intent, isInsert: selection == nil, in: state)
     try context.reserve.hold()
     guard let selection else { return [try insert(values, into: table, intent, promise)] }
@@ -25,7 +25,7 @@ extension LocalStore {
       var ids: [String] = []
       for key in keys {
         guard let row = try state.rows.row(key: key, database) else { continue }
-        let written = try rewrite(row, cells: values, drafts: [:], of: state)
+        let written = try writer.rewrite(row, cells: values, drafts: [:], of: state)
         ids.append(written.id)
         bytes += written.bytes
       }
@@ -38,6 +38,23 @@ extension LocalStore {
     return ids
   }
 
+  /// A whole insert in its own transaction.
+  private func insert(
+    _ values: [Int: SQLValue], into table: TableID, _ intent: WriteIntent, _ promise: WritePromise
+  ) throws(CaravanError) -> String {
+    let state = try state(table)
+    let id = try writer.newID(values, of: state)
+    let bytes = try change(table, promise.durability) { (state) throws(CaravanError) in
+      let bytes = try writer.insert(id: id, cells: values, drafts: [:], into: state)
+      if promise == .accepted { try accept(id, intent, in: state) }
+      try tolerances.note(intent, promise, in: state)
+      try planAtOnce(&state)
+      return bytes
+    }
+    context.events.tellDirtied(state, bytes: bytes, intent, promise)
+    return id
+  }
+
   /// Inserts a row, or updates every row of the selection, with whole objects. Durable on return.
   @discardableResult
   public func write(
@@ -45,7 +62,7 @@ extension LocalStore {
     intent: WriteIntent = WriteIntent()
   ) async throws(CaravanError) -> [String] {
     // Nobody else has the handle: no session is called 0. It is closed at once, so no crash finds it open.
-    let values = try checked(cells, of: try state(table), isInsert: selection == nil)
+    let values = try writer.checked(cells, of: try state(table), isInsert: selection == nil)
     let opened = try await open(
       .write(values), .closedAtOnce, in: table, contents.map(\.column), selection, intent, owner: 0)
     do {
@@ -81,7 +98,7 @@ extension LocalStore {
     }
     var intent = intent
     if isHeld { intent.loss = .none }
-    let values = try checked(cells, of: try state(table), isInsert: selection == nil)
+    let values = try writer.checked(cells, of: try state(table), isInsert: selection == nil)
     return try await open(
       .write(values), isHeld ? .held : .open, in: table, objects, selection, intent, owner: owner)
   }
@@ -102,7 +119,7 @@ extension LocalStore {
     var state = try state(table)
     try catalog.requireZone(of: state)
     let promise = try tolerances.promise(intent, isInsert: selection == nil, in: state)
-    let columns = try objectColumns(objects, of: state)
+    let columns = try writer.objectColumns(objects, of: state)
     if case .write = deed { try context.reserve.hold() }
     var selected: [Int64]?
     if let selection {
@@ -118,7 +135,7 @@ extension LocalStore {
       }
       for key in keys { targets.append(try target(key, columns, of: state)) }
     } else if case .write(let values) = deed {
-      let id = try newID(values, of: state)
+      let id = try writer.newID(values, of: state)
       let drafts = columns.map { ($0, ObjectDraft(nil, state.chunking ?? options.chunking)) }
       targets = [OpenWrite.Target(key: nil, id: id, drafts: Dictionary(uniqueKeysWithValues: drafts))]
     }

@@ -33,7 +33,10 @@ public actor LocalStore {
   let ancestors: Ancestors
   let tolerances: Tolerances
   let catalog: TableCatalog
-  var refusals: Refusals { Refusals(context: context, batches: batches) }
+  let refusals: Refusals
+  let objectChunks: ObjectChunks
+  let inbox: Inbox
+  let writer: RowWriter
   private let lock: DirectoryLock
 
   let openWrites: OpenWrites
@@ -106,6 +109,10 @@ public actor LocalStore {
     tolerances = Tolerances(context)
     openWrites = OpenWrites(context)
     catalog = TableCatalog(context, batches: batches, tolerances: tolerances)
+    refusals = Refusals(context: context, batches: batches)
+    objectChunks = ObjectChunks(context: context)
+    inbox = Inbox(catalog: catalog)
+    writer = RowWriter(inbox: inbox, ancestors: ancestors, refusals: refusals)
   }
 
   static func connectionOptions(_ options: LocalStoreOptions) -> ConnectionOptions {
@@ -180,7 +187,7 @@ public actor LocalStore {
   public func upcalls(of table: TableID, after number: UInt64) throws(CaravanError) -> PendingUpcalls {
     let state = try state(table)
     var upcalls = try EventLogs(context: context).upcalls(of: state, after: number)
-    upcalls.conflicts = try conflictCount(of: state)
+    upcalls.conflicts = try inbox.conflictCount(of: state)
     return upcalls
   }
 
@@ -200,10 +207,17 @@ public actor LocalStore {
     try openWrites.chunksBeingWritten(hashes)
   }
 
-  func conflictCount(of state: TableState) throws(CaravanError) -> Int {
-    guard state.absence == nil else { return 0 }
-    return try database.first(
-      "SELECT count(*) FROM incoming WHERE table_id = ? AND role = 1 AND lacking = 0", state.number
-    ) { row in Int(row.integer(0)) } ?? 0
+  // MARK: What is missing
+
+  public func missingChunks(of table: TableID, limit: Int) throws(CaravanError) -> [ChunkNeed] {
+    try inbox.missingChunks(of: table, limit: limit)
+  }
+
+  public func missingChunks(of table: TableID, limit: Int, room: Int) async throws(CaravanError) -> [ChunkNeed] {
+    try await inbox.missingChunks(of: table, limit: limit, room: room)
+  }
+
+  public func chunks(lackedBy page: [IncomingEntry], of table: TableID) throws(CaravanError) -> [ChunkNeed] {
+    try inbox.chunks(lackedBy: page, of: table)
   }
 }

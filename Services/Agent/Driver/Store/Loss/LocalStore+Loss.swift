@@ -83,7 +83,7 @@ extension LocalStore {
         !openWrites.isOpen(row: row.id, of: state.table)
       else { continue }
       _ = try tolerances.ledgers.remove(row: key, of: state.number)
-      try removeRow(row, of: state)
+      try writer.remove(row, of: state)
       gone += 1
     }
     return gone

@@ -4,8 +4,17 @@ internal import CaravanModel
 internal import CaravanRuntime
 internal import CaravanSQLite
 
-// How a local change gets into a row. Everything here runs inside the transaction of its caller, unless it says other.
-extension LocalStore {
+/// How changes get into rows, an app's and the cloud's, and how rows go. What changes something runs inside the
+/// transaction of its caller.
+struct RowWriter: TablePart {
+  let inbox: Inbox
+  let ancestors: Ancestors
+  let refusals: Refusals
+
+  var catalog: TableCatalog { inbox.catalog }
+  private var batches: Batches { catalog.batches }
+  private var tolerances: Tolerances { catalog.tolerances }
+
   // MARK: What apps give
 
   /// By column. An insert must give the primary key, an update must not.
@@ -59,25 +68,8 @@ extension LocalStore {
 
   // MARK: Insert
 
-  /// A whole insert in its own transaction.
-  func insert(
-    _ values: [Int: SQLValue], into table: TableID, _ intent: WriteIntent, _ promise: WritePromise
-  ) throws(CaravanError) -> String {
-    let state = try state(table)
-    let id = try newID(values, of: state)
-    let bytes = try change(table, promise.durability) { (state) throws(CaravanError) in
-      let bytes = try insertRow(id: id, cells: values, drafts: [:], into: state)
-      if promise == .accepted { try accept(id, intent, in: state) }
-      try tolerances.note(intent, promise, in: state)
-      try planAtOnce(&state)
-      return bytes
-    }
-    context.events.tellDirtied(state, bytes: bytes, intent, promise)
-    return id
-  }
-
   /// - Returns: bytes of the row's body, about.
-  func insertRow(
+  func insert(
     id: String, cells: [Int: SQLValue], drafts: [Int: ObjectDraft], into state: TableState
   ) throws(CaravanError) -> Int {
     if let old = try state.rows.row(id: id, database) {
@@ -170,6 +162,83 @@ extension LocalStore {
       )
     }
     return bytes
+  }
+
+  // MARK: From the cloud
+
+  /// A row is what the cloud has: a new one, or the one that was there.
+  func take(
+    _ content: RowCodec.Content, _ entry: Entry, over old: StoredRow?, in state: TableState
+  ) throws(CaravanError) {
+    state.draft.note(.changed, entry.name)
+    if let old { return try overwrite(old, with: content, entry, in: state) }
+    try chunkTable.retain(content.chunks)
+    let new = StoredRow(
+      key: 0, id: entry.name, head: RowHead(version: entry.version), change: 0, extra: content.extra,
+      cells: content.cells)
+    try state.rows.insert(new, by: RowAuthorship(of: entry), database)
+  }
+
+  /// The row becomes what the cloud has.
+  func overwrite(_ old: StoredRow, with entry: Entry, in state: TableState) throws(CaravanError) {
+    try overwrite(old, with: state.codec.content(entry.body), entry, in: state)
+  }
+
+  /// What the entry says of when and by whom it was made is kept with the row.
+  /// - Parameter isMissing: only where nobody has said it of this version.
+  func note(
+    _ entry: Entry, ofRow key: Int64, isMissing: Bool = false, in state: TableState
+  ) throws(CaravanError) {
+    guard let authorship = RowAuthorship(of: entry) else { return }
+    try state.rows.note(authorship, ofRow: key, at: entry.version, isMissing: isMissing, database)
+  }
+
+  private func overwrite(
+    _ old: StoredRow, with content: RowCodec.Content, _ entry: Entry, in state: TableState
+  ) throws(CaravanError) {
+    var row = old
+    try chunkTable.replace(try state.codec.chunks(old.cells, extra: old.extra), by: content.chunks)
+    if old.head.flags != .clean || old.head.presence != .live {
+      try ancestors.forget(of: old.key, in: state)
+      try batches.leave(old.key, in: state)
+      for role in [IncomingRole.serverCopy, .repair] { try inbox.drop(named: old.id, role: role, of: state) }
+    }
+    if state.repairs > 0 { try inbox.drop(named: old.id, role: .wanted, of: state) }
+    row.cells = content.cells
+    row.extra = content.extra
+    row.head = RowHead(version: entry.version)
+    try state.rows.update(row, database)
+    try note(entry, ofRow: row.key, in: state)
+  }
+
+  // MARK: Rows going away
+
+  /// The row with everything it holds: its chunks, its ancestor, and the cloud's copy.
+  func remove(_ row: StoredRow, of state: TableState) throws(CaravanError) {
+    try tolerances.settle(row: row.key, in: state)
+    try batches.leave(row.key, in: state)
+    try refusals.forget(of: row.key, in: state)
+    try chunkTable.release(try state.codec.chunks(row.cells, extra: row.extra))
+    try ancestors.forget(of: row.key, in: state)
+    try inbox.drop(named: row.id, role: .serverCopy, of: state)
+    if row.head.presence == .torn { try inbox.drop(named: row.id, role: .repair, of: state) }
+    if state.repairs > 0 { try inbox.drop(named: row.id, role: .wanted, of: state) }
+    try state.rows.delete(key: row.key, database)
+  }
+
+  /// What is sent of a deletion, about.
+  static let deletionBytes = 64
+
+  func delete(_ key: Int64, of state: TableState) throws(CaravanError) {
+    guard let old = try state.rows.row(key: key, database), old.head.presence.isVisible else { return }
+    var row = old
+    switch row.head.delete(wasSent: try ancestors.wasPushed(key, in: state)) {
+    case .purge: return try remove(row, of: state)
+    case .keepAncestor: try ancestors.keep(old, in: state)
+    case .none: break
+    }
+    row.change = nextChange()
+    try state.rows.updateHead(row, database)
   }
 }
 
