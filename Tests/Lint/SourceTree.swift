@@ -25,7 +25,8 @@ struct SourceFile: Sendable {
       }
       if character == "\"", previous != "\\" { inString.toggle() }
       if !inString || character == "\"" { out.append(character) }
-      previous = character
+      // A backslash that is escaped escapes nothing.
+      previous = character == "\\" && previous == "\\" ? " " : character
     }
     return out
   }

@@ -14,16 +14,6 @@ enum AbsenceTable {
 // A device that hears that a table's zone does not exist hides the table's rows at once, and keeps what was not sent
 // until the answer has been the same for long enough: access may be given back, or have been taken by mistake.
 extension LocalStore {
-  func recallAbsences() throws(CaravanError) {
-    let absences = try database.all("SELECT table_id, waited FROM absences") { row in
-      (table: row.integer(0), waited: row.unsigned(1))
-    }
-    for (number, waited) in absences {
-      guard let table = tables.values.first(where: { $0.number == number })?.table else { continue }
-      tables[table]?.absence = ZoneAbsence(waited: waited, at: host.clock.now.nanoseconds)
-    }
-  }
-
   public func zoneIsGone(_ table: TableID) throws(CaravanError) -> ZoneVerdict {
     let known = try state(table)
     if known.absence == nil, try !wasAtCloud(known) { return .neverThere }
@@ -36,7 +26,7 @@ extension LocalStore {
         return .hidden
       }
       state.absence?.heardAgain(at: now)
-      guard state.absence?.isFinal == true, state.op == nil, !isOpen(table) else {
+      guard state.absence?.isFinal == true, state.op == nil, !openWrites.isOpen(table) else {
         try saveAbsence(of: state)
         return .hidden
       }
@@ -51,7 +41,7 @@ extension LocalStore {
       deletions.forget(table)
       host.log.warning("a table's zone is gone for good: its rows are discarded", [.table: table])
     }
-    tellNewsIfAny(of: table)
+    catalog.tellNewsIfAny(of: table)
     return verdict
   }
 
@@ -63,8 +53,8 @@ extension LocalStore {
       try database.run("DELETE FROM absences WHERE table_id = ?", state.number)
       try state.save(database)
     }
-    tellNewsIfAny(of: table)
-    try tellCollectable(of: table, bytes: 1)
+    catalog.tellNewsIfAny(of: table)
+    try catalog.tellCollectable(of: table, bytes: 1)
   }
 
   /// Where the cloud has had nothing of a table, that there is no zone says nothing.
@@ -72,8 +62,6 @@ extension LocalStore {
     if !state.token.isEmpty { return true }
     return try state.rows.count(where: "_version > 0", database) > 0
   }
-
-  private func isOpen(_ table: TableID) -> Bool { openWrites.values.contains { $0.table == table } }
 
   private func saveAbsence(of state: TableState) throws(CaravanError) {
     try database.run("INSERT OR REPLACE INTO absences VALUES (?, ?)", state.number, state.absence?.waited ?? 0)
@@ -83,7 +71,7 @@ extension LocalStore {
   private func discardEverything(of state: inout TableState) throws(CaravanError) {
     for id in try state.rows.ids(where: RowTable.isUnsent, limit: -1, database) { state.draft.note(.lost, id) }
     for key in try state.rows.keys(where: "1", database) {
-      if let row = try state.rows.soundRow(key: key, database) { try removeRow(row, of: state) }
+      if let row = try state.rows.soundRow(key: key, database) { try writer.remove(row, of: state) }
     }
     // What is left is damaged.
     try releaseEverything(of: state, keepingLog: true)
@@ -96,32 +84,5 @@ extension LocalStore {
     (state.waiting, state.repairs, state.point) = (0, 0, 0)
     try chunkTable.sweep()
     try state.save(database)
-  }
-
-  // MARK: Unsent changes
-
-  /// Rows whose last change the cloud does not have, as far as is known here; deletions, too.
-  func unsentCount(of state: TableState) throws(CaravanError) -> Int {
-    try state.rows.count(where: RowTable.isUnsent, database)
-  }
-
-  /// - Throws: `invalidData` naming how many rows have changes that the cloud does not have.
-  func requireNothingUnsent(in state: TableState) throws(CaravanError) {
-    let unsent = try unsentCount(of: state)
-    guard unsent > 0 else { return }
-    throw CaravanError(
-      .invalidData,
-      "\(unsent) row\(unsent == 1 ? "" : "s") of table '\(state.table.name)' ha\(unsent == 1 ? "s" : "ve") changes "
-        + "that the cloud does not have: sync the table first, or say that they are to be discarded")
-  }
-
-  /// - Throws: `zoneDoesNotExist` while the table's rows are hidden.
-  func requireZone(of state: TableState) throws(CaravanError) {
-    guard state.absence != nil else { return }
-    let unsent = try unsentCount(of: state)
-    throw CaravanError(
-      .zoneDoesNotExist,
-      "the cloud says that the zone of table '\(state.table.name)' does not exist: its rows are hidden, \(unsent) "
-        + "unsent changes are kept aside, and nothing can be written until it is there again")
   }
 }

@@ -16,9 +16,9 @@ extension LocalStore {
           problems.append("row \(key) of \(state.table) is not as it was written")
           continue
         }
-        let awaited = try incoming(named: row.id, role: .wanted, of: state)
+        let awaited = try inbox.entry(named: row.id, role: .wanted, of: state)
         let isWhole = row.head.presence.isVisible && !row.head.flags.isTorn && awaited == nil
-        for hash in isWhole ? try chunks(of: row, in: state, onlyEager: true) : []
+        for hash in isWhole ? try objectChunks.named(by: row, in: state, onlyEager: true) : []
         where try chunkReader(database).bytes(hash) == nil {
           problems.append("row \(row.id) of \(state.table) names chunk \(hash), which is not here")
         }
@@ -79,10 +79,10 @@ extension LocalStore {
       let expected = left.removeValue(forKey: hash) ?? 0
       // An open write's chunks are counted by nobody until it closes.
       // After damage more may be counted than is named, never less.
-      if refs > expected, meta.countsAnew { continue }
-      if refs != expected, !(refs == 0 && !openWrites.isEmpty) {
+      if refs > expected, context.meta.countsAnew { continue }
+      if refs != expected, !(refs == 0 && !openWrites.all.isEmpty) {
         problems.append("chunk \(hash) is counted \(refs) times and named \(expected) times")
-      } else if refs == 0, openWrites.isEmpty {
+      } else if refs == 0, openWrites.all.isEmpty {
         problems.append("chunk \(hash) is named by nobody and still here")
       }
     }
@@ -95,12 +95,12 @@ extension LocalStore {
   }
 
   /// Bytes of the chunks beside the database, those of open writes among them.
-  public func chunkFileBytes() -> Int { chunkFile.usedBytes }
+  public func chunkFileBytes() -> Int { context.chunkFile.usedBytes }
 
   /// Bytes that the store takes of the disk, its log aside.
   public func fileBytes() throws(CaravanError) -> Int {
     let pages = try database.prepare("PRAGMA page_count").first { row in Int(row.integer(0)) } ?? 0
     let size = try database.prepare("PRAGMA page_size").first { row in Int(row.integer(0)) } ?? 0
-    return pages * size + (try chunkFile.allocatedBytes())
+    return pages * size + (try context.chunkFile.allocatedBytes())
   }
 }

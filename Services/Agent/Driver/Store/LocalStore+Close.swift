@@ -20,13 +20,13 @@ extension LocalStore {
     var writes = try openWrites(handles, owner: owner)
     let table = writes[0].table
     let state = try state(table)
-    let durability = promise(ofWrites: handles).durability
+    let durability = openWrites.promise(ofWrites: handles).durability
     let changes: [LocalChange]
     // Rows of these writes are free from here on, unless another one has them.
-    for handle in handles { openWrites[handle] = nil }
+    for handle in handles { openWrites.all[handle] = nil }
     do {
       for index in writes.indices { try writes[index].fold(chunkTable) }
-      try chunkFile.beginSync(by: helper)
+      try context.chunkFile.beginSync(by: context.helper)
       changes = try change(table, durability, isFreeing: writes.allSatisfy(\.isDeletion)) {
         (state) throws(CaravanError) in
         let changes = try carryOut(writes, in: &state)
@@ -34,16 +34,16 @@ extension LocalStore {
         try planAtOnce(&state)
         try applyWaiting(&state)
         try leaveStrangers(among: writes.flatMap(\.targets).compactMap(\.key), in: &state)
-        try chunkTable.sweepUnlessWriting(openWrites)
+        try openWrites.sweep()
         return changes
       }
     } catch {
-      for (handle, write) in zip(handles, writes) { openWrites[handle] = write }
+      for (handle, write) in zip(handles, writes) { openWrites.all[handle] = write }
       throw error
     }
     for write in writes { damage.overwrote(write.claimed) }
-    for change in changes { tellDirtied(state, change) }
-    tellNewsIfAny(of: table)
+    for change in changes { context.events.tellDirtied(state, change) }
+    catalog.tellNewsIfAny(of: table)
     return writes.flatMap(\.rows)
   }
 
@@ -56,7 +56,7 @@ extension LocalStore {
   /// Forgets open writes; their rows stay as they were.
   public func abandonWrites(_ handles: [UInt64], owner: UInt64) throws(CaravanError) {
     let writes = try openWrites(handles, owner: owner)
-    for handle in handles { openWrites[handle] = nil }
+    for handle in handles { openWrites.all[handle] = nil }
     try discard(writes)
     try afterAbandoning(Set(writes.map(\.table)), writes)
   }
@@ -70,7 +70,7 @@ extension LocalStore {
   /// - Throws: `invalidData` when there is none, or one is not open here, is named twice, or is of another table.
   private func openWrites(_ handles: [UInt64], owner: UInt64) throws(CaravanError) -> [OpenWrite] {
     var writes: [OpenWrite] = []
-    for handle in handles { writes.append(try openWrite(handle, owner: owner)) }
+    for handle in handles { writes.append(try openWrites.write(handle, owner: owner)) }
     guard Set(handles).count == handles.count, Set(writes.map(\.table)).count == 1 else {
       throw CaravanError(.invalidData, "writes end together when they are of one table: name one at least, each once")
     }
@@ -90,7 +90,7 @@ extension LocalStore {
         if target.key == nil { made.insert(target.id) }
         bytes += try carryOut(write, target, in: state)
       }
-      try note(write.intent, write.promise, in: state)
+      try tolerances.note(write.intent, write.promise, in: state)
       changes.add(LocalChange(bytes: bytes, write.intent, write.promise))
     }
     return changes
@@ -103,7 +103,7 @@ extension LocalStore {
       // What the cloud never had is gone when it is deleted.
       if let row = try state.rows.row(id: id, database) { rows.append(row) }
     }
-    if rows.count > 1 { try join(rows, in: state) }
+    if rows.count > 1 { try batches.join(rows, in: state) }
   }
 
   /// - Returns: bytes that will be sent of it, about.
@@ -112,7 +112,7 @@ extension LocalStore {
   ) throws(CaravanError) -> Int {
     switch (write.deed, target.key) {
     case (.write(let cells), nil):
-      let bytes = try insertRow(id: target.id, cells: cells, drafts: target.drafts, into: state)
+      let bytes = try writer.insert(id: target.id, cells: cells, drafts: target.drafts, into: state)
       if write.promise == .accepted { try accept(target.id, write.intent, in: state) }
       return bytes
     case (.write(let cells), let key?):
@@ -120,11 +120,11 @@ extension LocalStore {
         throw Self.gone(target.id)
       }
       try countClosed(target, &row, in: state)
-      return try rewrite(row, cells: cells, drafts: target.drafts, of: state).bytes
+      return try writer.rewrite(row, cells: cells, drafts: target.drafts, of: state).bytes
     case (.deletion, let key?):
       guard try row(key, of: target, in: state) != nil else { return 0 }
-      try deleteRow(key, of: state)
-      return Self.deletionBytes
+      try writer.delete(key, of: state)
+      return RowWriter.deletionBytes
     case (.deletion, nil): return 0
     }
   }
@@ -148,8 +148,8 @@ extension LocalStore {
 
   /// The owner has gone: frees its open writes, cursors and resolutions (SIM-43).
   public func release(owner: UInt64) {
-    let writes = openWrites.filter { $0.value.owner == owner }
-    for handle in writes.keys { openWrites[handle] = nil }
+    let writes = openWrites.all.filter { $0.value.owner == owner }
+    for handle in writes.keys { openWrites.all[handle] = nil }
     for (handle, cursor) in cursors where cursor.owner == owner { close(cursor, handle: handle) }
     var tables = Set(writes.values.map(\.table))
     for (table, session) in resolutions where session.owner == owner {
@@ -160,7 +160,7 @@ extension LocalStore {
     do throws(CaravanError) {
       try discard(writes.values)
       try afterAbandoning(tables, Array(writes.values))
-      try saveTold()
+      try catalog.saveTold()
     } catch {
       host.log.warning("entries that waited for an app could not be applied yet", [.error: error])
     }
@@ -187,10 +187,10 @@ extension LocalStore {
           if let row = try state.rows.soundRow(id: id, database) { try leaveStrangers(among: [row.key], in: &state) }
         }
         try leaveOld(&state)
-        try chunkTable.sweepUnlessWriting(openWrites)
+        try openWrites.sweep()
         return isTorn
       }
-      tellNewsIfAny(of: table)
+      catalog.tellNewsIfAny(of: table)
       if isTorn { damage.tell?() }
     }
   }

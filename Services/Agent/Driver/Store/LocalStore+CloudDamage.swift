@@ -15,10 +15,10 @@ extension LocalStore {
         guard var row = try state.rows.row(id: damage.row, database) else { continue }
         let before = row.head
         row.head.nameDamaged()
-        if row.head.isCopy(of: damage), !isOpen(row: row.id, of: table) {
+        if row.head.isCopy(of: damage), !openWrites.isOpen(row: row.id, of: table) {
           let old = row
           if row.head.write(RowChange(cells: true, objects: false)) == .keepAncestor {
-            try keepAncestor(old, in: state)
+            try ancestors.keep(old, in: state)
           }
           row.change = nextChange()
           isSent = true
@@ -27,7 +27,7 @@ extension LocalStore {
       }
       try state.save(database)
     }
-    if isSent { try tellCollectable(of: table) }
+    if isSent { try catalog.tellCollectable(of: table) }
   }
 
   private func note(_ damage: CloudDamage, in table: TableID) {

@@ -32,7 +32,7 @@ extension LocalStore {
     var bounds = PlanBounds(
       rows: 1, bytes: maximumBytes, onlyDeletions: onlyDeletions, retriesRefused: retriesRefused, room: room)
     while true {
-      if let plan = planned.waiting.removeValue(forKey: table) { return plan }
+      if let plan = catalog.takePlan(of: table) { return plan }
       try mendDamage()
       let state = try state(table)
       // What the cloud has is not known before the end of a resync.
@@ -58,33 +58,35 @@ extension LocalStore {
     let choice = try choose(in: state, within: bounds)
     let rows = choice.rows
     guard let type = state.agreedType, state.op == nil, !rows.isEmpty else { return nil }
-    let tolerated = try toleratedRows(among: rows.map(\.key), in: state)
-    try lossTable.clearDeadline(of: state.number)
-    let op = try meta.takeOp(database)
-    try database.run("INSERT INTO plans VALUES (?, ?, ?, ?)", op, meta.epoch, state.number, choice.batch)
+    let tolerated = try tolerances.count(among: rows.map(\.key), in: state)
+    try tolerances.ledgers.clearDeadline(of: state.number)
+    let op = try context.meta.takeOp(database)
+    try database.run("INSERT INTO plans VALUES (?, ?, ?, ?)", op, context.meta.epoch, state.number, choice.batch)
     var mutations: [Mutation] = []
     for row in rows { mutations.append(try writeDown(row, as: mutations.count, of: op, type.id, in: state)) }
     state.op = op
     return PushPlan(
-      op: op, epoch: meta.epoch, table: state.table, type: type.id, mutations: mutations, isAtomic: choice.batch != 0,
-      toleratedRows: tolerated, mayLose: tolerated > 0 ? try lossTable.ledger(of: state.number)?.mayLose ?? 0 : 0)
+      op: op, epoch: context.meta.epoch, table: state.table, type: type.id, mutations: mutations,
+      isAtomic: choice.batch != 0,
+      toleratedRows: tolerated,
+      mayLose: tolerated > 0 ? try tolerances.ledgers.ledger(of: state.number)?.mayLose ?? 0 : 0)
   }
 
   public func planAtOnce(_ tables: Set<TableID>) throws(CaravanError) {
-    planned.tables = tables
-    for (table, plan) in planned.waiting.sorted(by: { $0.key < $1.key }) where !tables.contains(table) {
-      planned.waiting[table] = nil
-      try abort(plan.op)
+    plannedTables = tables
+    for table in self.tables.keys.sorted() where !tables.contains(table) {
+      if let plan = catalog.takePlan(of: table) { try abort(plan.op) }
     }
   }
 
   /// To be called in the transaction of an app's change, after it: where changes go at once, what is to be sent is
   /// written down with what was changed, which saves a commit.
   func planAtOnce(_ state: inout TableState) throws(CaravanError) {
-    guard planned.tables.contains(state.table), state.op == nil, !state.isLocalOnly, !state.isResyncing,
-      state.fault == nil, state.absence == nil, state.agreedType != nil, !mayLose.contains(state.number), damage.isEmpty
+    guard plannedTables.contains(state.table), state.op == nil, !state.isLocalOnly, !state.isResyncing,
+      state.fault == nil, state.absence == nil, state.agreedType != nil, !tolerances.mayLose.contains(state.number),
+      damage.isEmpty
     else { return }
-    planned.waiting[state.table] = try plan(
+    state.untaken = try plan(
       &state, within: PlanBounds(rows: EngineLimits.rowsPerPush, bytes: EngineLimits.bytesPerPush))
   }
 
@@ -96,13 +98,13 @@ extension LocalStore {
     let refusedOf = state.hasRefusals ? state.number : nil
     try state.rows.visitCollectable(database, after: bounds.start, refusedOf: refusedOf) {
       (row) throws(CaravanError) in
-      let batch = try batch(of: row.key, in: state)
+      let batch = try batches.batch(of: row.key, in: state)
       // What goes by itself and was changed before goes first.
       if let batch, !choice.rows.isEmpty || !seen.insert(batch).inserted { return true }
       var rows = [row]
       if let batch {
-        guard try !isRefused(batch: batch, in: state) else { return true }
-        guard let others = try self.rows(of: batch, in: state) else { return true }
+        guard try !refusals.isRefused(batch: batch, in: state) else { return true }
+        guard let others = try batches.rows(of: batch, in: state) else { return true }
         rows = others
       }
       guard !bounds.onlyDeletions || rows.allSatisfy(\.head.presence.isDeleted) else { return true }
@@ -137,14 +139,14 @@ extension LocalStore {
     var choice = Choice()
     var (bytes, room) = (0, bounds.room)
     var seen: Set<Int64> = []
-    try visitRefused(in: state) { (key) throws(CaravanError) in
-      let batch = try batch(of: key, in: state)
+    try refusals.visit(in: state) { (key) throws(CaravanError) in
+      let batch = try batches.batch(of: key, in: state)
       var rows: [StoredRow] = []
       if let batch {
-        guard choice.rows.isEmpty, seen.insert(batch).inserted, try isRefused(batch: batch, in: state) else {
+        guard choice.rows.isEmpty, seen.insert(batch).inserted, try refusals.isRefused(batch: batch, in: state) else {
           return true
         }
-        rows = try self.rows(of: batch, in: state) ?? []
+        rows = try batches.rows(of: batch, in: state) ?? []
       } else if let row = try state.rows.soundRow(key: key, database), !row.head.presence.isUnconfirmed {
         rows = [row]
       }
@@ -171,7 +173,11 @@ extension LocalStore {
     var cost = 0
     for row in rows {
       cost += EngineLimits.rowCost
-      if !row.head.presence.isDeleted { cost += 2 * row.bodyBytes + (try unsentBytes(of: row, in: state)) }
+      if !row.head.presence.isDeleted {
+        cost +=
+          2 * row.bodyBytes
+          + (try objectChunks.unsentBytes(of: row, since: ancestors.body(of: row.key, in: state), in: state))
+      }
     }
     return cost
   }

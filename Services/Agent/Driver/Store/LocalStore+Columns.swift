@@ -18,7 +18,7 @@ extension LocalStore {
     }
     for (handle, cursor) in cursors where cursor.table == table { close(cursor, handle: handle) }
     forgetPrepared()
-    KeptRoots.write(directory, try database, options)
+    KeptRoots.write(context.directory, try database, options)
   }
 
   /// Fields that were kept as they came, and have become columns: they are the columns' values from now on, but where

@@ -30,7 +30,7 @@ extension LocalStore {
   /// Opens conflict resolution; until it ends, what arrives for the table waits (SIM-25). A reset of the table ends it.
   /// - Throws: `serverBusy` while another session resolves this table.
   public func beginResolution(_ table: TableID, owner: UInt64) throws(CaravanError) {
-    try requireZone(of: state(table))
+    try catalog.requireZone(of: state(table))
     if let session = resolutions[table], session.owner != owner {
       throw CaravanError(
         .serverBusy, "conflicts of '\(table.name)' are being resolved elsewhere: retry later",
@@ -55,7 +55,7 @@ extension LocalStore {
     var views: [ConflictView] = []
     for copy in copies {
       guard let row = try state.rows.row(id: copy.name, database) else { continue }
-      let ancestor = try ancestor(of: row.key, in: state)
+      let ancestor = try ancestors.body(of: row.key, in: state)
       views.append(
         ConflictView(
           mine: try view(row.id, row.head.version, row.cells, of: state), isMineDeleted: row.head.presence.isDeleted,
@@ -86,7 +86,7 @@ extension LocalStore {
     guard var session = resolutions[table], session.owner == owner else {
       throw Self.notResolving(table)
     }
-    guard let copy = try incoming(named: id, role: .serverCopy, of: state), copy.lacking == 0 else {
+    guard let copy = try inbox.entry(named: id, role: .serverCopy, of: state), copy.lacking == 0 else {
       throw CaravanError(.noSuchObject, "row '\(id.prefix(80))' of '\(table.name)' is in no conflict")
     }
     guard resolution == .new || cells.isEmpty && fromTheirs.isEmpty else {
@@ -98,7 +98,7 @@ extension LocalStore {
     var columns: [Int] = []
     for name in fromTheirs { columns.append(try state.column(named: name)) }
     session.choices[id] = ResolutionSession.Choice(
-      resolution: resolution, cells: try checked(cells, of: state, isInsert: false), fromTheirs: columns)
+      resolution: resolution, cells: try writer.checked(cells, of: state, isInsert: false), fromTheirs: columns)
     resolutions[table] = session
   }
 
@@ -122,15 +122,15 @@ extension LocalStore {
         if !session.choices.isEmpty { try planAtOnce(&state) }
         try applyWaiting(&state)
         try leaveOld(&state)
-        try chunkTable.sweepUnlessWriting(openWrites)
+        try openWrites.sweep()
       }
     } catch {
       resolutions[table] = session
       throw error
     }
     // The cloud waits for the answer: delay does not apply (UNI-22).
-    if !session.choices.isEmpty { tellDirtied(before, LocalChange(bytes: 1, withinMilliseconds: 0)) }
-    tellNewsIfAny(of: table)
+    if !session.choices.isEmpty { context.events.tellDirtied(before, LocalChange(bytes: 1, withinMilliseconds: 0)) }
+    catalog.tellNewsIfAny(of: table)
     return session.choices.count
   }
 
@@ -138,24 +138,24 @@ extension LocalStore {
     _ id: String, _ choice: ResolutionSession.Choice, in state: inout TableState
   ) throws(CaravanError) {
     guard var row = try state.rows.row(id: id, database), row.head.flags.inConflict,
-      let copy = try incoming(named: id, role: .serverCopy, of: state)
+      let copy = try inbox.entry(named: id, role: .serverCopy, of: state)
     else { return }
     let old = row
     switch row.head.resolve(choice.resolution, server: copy.version, serverDeleted: copy.isDeleted) {
-    case .takeServer where try !belongs(copy.entry, to: state): return try removeRow(row, of: state)
-    case .takeServer: return try overwrite(old, with: copy.entry, in: state)
+    case .takeServer where try !belongs(copy.entry, to: state): return try writer.remove(row, of: state)
+    case .takeServer: return try writer.overwrite(old, with: copy.entry, in: state)
     case .remove:
       try outdate(id, version: copy.version, in: &state)
-      return try removeRow(row, of: state)
+      return try writer.remove(row, of: state)
     case .keepLocal: break
     }
     if choice.resolution == .new { try merge(choice, copy, into: &row, of: state) }
     if copy.isDeleted {
-      try forgetAncestor(of: row.key, in: state)
+      try ancestors.forget(of: row.key, in: state)
     } else {
-      try setAncestor(copy.body, version: copy.version, of: row.key, in: state)
+      try ancestors.set(copy.body, version: copy.version, of: row.key, in: state)
     }
-    try dropIncoming(named: id, role: .serverCopy, of: state)
+    try inbox.drop(named: id, role: .serverCopy, of: state)
     row.change = nextChange()
     try state.rows.update(row, database)
     if let authorship = copy.authorship {

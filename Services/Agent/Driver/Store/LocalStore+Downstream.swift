@@ -44,11 +44,11 @@ extension LocalStore {
       let oldest = try leaveOld(&state)
       if end == .older { summary.lacksOlder = page.map(\.entry.version).min().map { $0 > oldest ?? 0 } ?? true }
       state.lacksOlder = summary.lacksOlder
-      try chunkTable.sweepUnlessWriting(openWrites)
+      try openWrites.sweep()
       try state.save(database)
       return summary
     }
-    tellNewsIfAny(of: table)
+    catalog.tellNewsIfAny(of: table)
     return summary
   }
 
@@ -70,17 +70,17 @@ extension LocalStore {
     case .hold: try wait(entry, &state, &summary)
     case .insert, .apply:
       let content = try state.codec.content(entry.body)
-      guard try absentChunks(of: content.objects, in: state).isEmpty else {
+      guard try objectChunks.absent(of: content.objects, in: state).isEmpty else {
         return try wait(entry, &state, &summary)
       }
-      try take(content, entry, over: row, in: state)
+      try writer.take(content, entry, over: row, in: state)
       if isBehindAll { newest = entry.name }
       summary.applied += 1
     case .ignore, .unexplained, .remove, .conflict, .adopt:
       // The row may have become this without anybody having said by whom: an answer was lost, or the store is from a
       // release that did not ask.
       if let row, row.head.version == entry.version {
-        try note(entry, ofRow: row.key, isMissing: true, in: state)
+        try writer.note(entry, ofRow: row.key, isMissing: true, in: state)
       }
       try carryOut(decision, entry, row, in: state, &summary)
     }
@@ -89,7 +89,7 @@ extension LocalStore {
   private func wait(
     _ entry: Entry, _ state: inout TableState, _ summary: inout PullSummary
   ) throws(CaravanError) {
-    try keepIncoming(entry, role: .waiting, of: state)
+    try inbox.keep(entry, role: .waiting, of: state)
     state.waiting += 1
     summary.staged += 1
   }
@@ -108,14 +108,15 @@ extension LocalStore {
     var arrival = Arrival(version: entry.version, isDeleted: entry.isDeleted, isOwn: isOwn)
     var isBusy = false
     if let row {
-      isBusy = resolutions[state.table] != nil || !openWrites.isEmpty && isOpen(row: row.id, of: state.table)
+      isBusy =
+        resolutions[state.table] != nil || !openWrites.all.isEmpty && openWrites.isOpen(row: row.id, of: state.table)
       if row.head.flags.isDirty || row.head.flags.inConflict, !entry.isDeleted, !isOwn, !isStranger {
         if row.head.presence.isVisible {
           arrival.equalsLocal = try state.codec.body(row.cells, extra: row.extra) == entry.body
         }
         // Most changes have a version to say what they are based on.
         if !arrival.equalsLocal, row.head.confirmed == 0 || row.head.presence.isLost {
-          arrival.equalsAncestor = try isOwnPast(entry, of: row, in: state)
+          arrival.equalsAncestor = try ancestors.isOwnPast(entry, of: row, in: state)
         }
       }
     }
@@ -133,14 +134,14 @@ extension LocalStore {
     case (.ignore, _), (.hold, _): return
     case (.unexplained, _): summary.isUnexplained = true
     case (.insert, _), (.apply, _?):
-      try take(try state.codec.content(entry.body), entry, over: row, in: state)
+      try writer.take(try state.codec.content(entry.body), entry, over: row, in: state)
       summary.applied += 1
     case (.remove, let row?):
-      try removeRow(row, of: state)
+      try writer.remove(row, of: state)
       state.draft.note(.changed, row.id)
       summary.removed += 1
     case (.conflict, var row?):
-      try keepIncoming(entry, role: .serverCopy, of: state)
+      try inbox.keep(entry, role: .serverCopy, of: state)
       row.head.contest()
       try state.rows.updateHead(row, database)
       summary.conflicts += 1
@@ -148,51 +149,6 @@ extension LocalStore {
     case (.apply, nil), (.remove, nil), (.conflict, nil), (.adopt, nil):
       preconditionFailure("\(decision) was decided for a row that does not exist")
     }
-  }
-
-  /// A row is what the cloud has: a new one, or the one that was there.
-  private func take(
-    _ content: RowCodec.Content, _ entry: Entry, over old: StoredRow?, in state: TableState
-  ) throws(CaravanError) {
-    state.draft.note(.changed, entry.name)
-    if let old { return try overwrite(old, with: content, entry, in: state) }
-    try chunkTable.retain(content.chunks)
-    let new = StoredRow(
-      key: 0, id: entry.name, head: RowHead(version: entry.version), change: 0, extra: content.extra,
-      cells: content.cells)
-    try state.rows.insert(new, by: RowAuthorship(of: entry), database)
-  }
-
-  /// The row becomes what the cloud has.
-  func overwrite(_ old: StoredRow, with entry: Entry, in state: TableState) throws(CaravanError) {
-    try overwrite(old, with: state.codec.content(entry.body), entry, in: state)
-  }
-
-  /// What the entry says of when and by whom it was made is kept with the row.
-  /// - Parameter isMissing: only where nobody has said it of this version.
-  func note(
-    _ entry: Entry, ofRow key: Int64, isMissing: Bool = false, in state: TableState
-  ) throws(CaravanError) {
-    guard let authorship = RowAuthorship(of: entry) else { return }
-    try state.rows.note(authorship, ofRow: key, at: entry.version, isMissing: isMissing, database)
-  }
-
-  private func overwrite(
-    _ old: StoredRow, with content: RowCodec.Content, _ entry: Entry, in state: TableState
-  ) throws(CaravanError) {
-    var row = old
-    try chunkTable.replace(try state.codec.chunks(old.cells, extra: old.extra), by: content.chunks)
-    if old.head.flags != .clean || old.head.presence != .live {
-      try forgetAncestor(of: old.key, in: state)
-      try leaveBatch(old.key, in: state)
-      for role in [IncomingRole.serverCopy, .repair] { try dropIncoming(named: old.id, role: role, of: state) }
-    }
-    if state.repairs > 0 { try dropIncoming(named: old.id, role: .wanted, of: state) }
-    row.cells = content.cells
-    row.extra = content.extra
-    row.head = RowHead(version: entry.version)
-    try state.rows.update(row, database)
-    try note(entry, ofRow: row.key, in: state)
   }
 
   // MARK: What waited
@@ -207,8 +163,8 @@ extension LocalStore {
     if state.showsSnapshots {
       try show(&state, &summary)
     } else if state.waiting > 0 {
-      for waiting in try completeIncoming(.waiting, of: state) { try settle(waiting, &state, &summary) }
-      state.waiting = try countIncoming(.waiting, of: state)
+      for waiting in try inbox.complete(.waiting, of: state) { try settle(waiting, &state, &summary) }
+      state.waiting = try inbox.count(.waiting, of: state)
     }
     if summary != PullSummary() || state.isResyncing != wasResyncing { try state.save(database) }
     return summary.applied + summary.removed
@@ -222,7 +178,7 @@ extension LocalStore {
     let decision = try decide(waiting.entry, isOwn: false, row, in: state)
     if case .hold = decision { return }
     try carryOut(decision, waiting.entry, row, in: state, &summary)
-    try drop(waiting)
+    try inbox.drop(waiting)
   }
 
   @discardableResult
@@ -233,19 +189,19 @@ extension LocalStore {
     var touched: Set<Int64> = []
     var summary = PullSummary()
     try change(table) { (state) throws(CaravanError) in
-      for chunk in chunks where !damaged.contains(chunk.hash) { touched.formUnion(try fulfil(chunk)) }
+      for chunk in chunks where !damaged.contains(chunk.hash) { touched.formUnion(try inbox.fulfil(chunk)) }
       summary.applied = try applyWaiting(&state)
-      try chunkTable.sweepUnlessWriting(openWrites)
+      try openWrites.sweep()
       try state.save(database)
     }
     for other in tables.values where touched.contains(other.number) && other.table != table {
       try change(other.table) { (state) throws(CaravanError) in
         try applyWaiting(&state)
-        try chunkTable.sweepUnlessWriting(openWrites)
+        try openWrites.sweep()
       }
-      tellNewsIfAny(of: other.table)
+      catalog.tellNewsIfAny(of: other.table)
     }
-    tellNewsIfAny(of: table)
+    catalog.tellNewsIfAny(of: table)
     if let hash = damaged.first {
       throw CaravanError(
         .chunkDamaged, "\(damaged.count) chunks do not have their hash, the first is \(hash): fetch again")
@@ -268,8 +224,8 @@ extension LocalStore {
   public func reset(
     _ table: TableID, _ choice: ResetChoice, discardingUnsent: Bool = false
   ) throws(CaravanError) {
-    if choice == .takeServer, !discardingUnsent { try requireNothingUnsent(in: try state(table)) }
-    if let plan = planned.waiting.removeValue(forKey: table) { try abort(plan.op) }
+    if choice == .takeServer, !discardingUnsent { try catalog.requireNothingUnsent(in: try state(table)) }
+    if let plan = catalog.takePlan(of: table) { try abort(plan.op) }
     try change(table) { (state) throws(CaravanError) in
       (state.fault, state.refused) = (nil, "")
       try SettingsTable.forget(ofTable: state.number, database)
@@ -277,7 +233,7 @@ extension LocalStore {
       try reset(&state)
     }
     forgetAfterReset(table)
-    tellNewsIfAny(of: table)
+    catalog.tellNewsIfAny(of: table)
   }
 
   /// What was decided about conflicts was decided against copies that are void now: the app has to look again.
@@ -290,8 +246,8 @@ extension LocalStore {
   private func forgetChanges(in state: TableState) throws(CaravanError) {
     for key in try state.rows.keys(where: "_flags <> 0 AND _flags < 256", database) {
       guard var row = try state.rows.soundRow(key: key, database) else { continue }
-      try settleTolerated(row: key, in: state)
-      try forgetAncestor(of: key, in: state)
+      try tolerances.settle(row: key, in: state)
+      try ancestors.forget(of: key, in: state)
       // What it holds is not what any version was.
       row.head = RowHead(presence: row.head.presence == .torn ? .torn : .unconfirmed)
       try state.rows.updateHead(row, database)
@@ -307,10 +263,7 @@ extension LocalStore {
         retryAfterMilliseconds: 500)
     }
     for role in [IncomingRole.waiting, .serverCopy] {
-      let names = try database.all(
-        "SELECT name FROM incoming WHERE table_id = ? AND role = ?", state.number, role.rawValue
-      ) { row in row.text(0) }
-      for name in names { try dropIncoming(named: name, role: role, of: state) }
+      for name in try inbox.names(role, of: state) { try inbox.drop(named: name, role: role, of: state) }
     }
     let name = state.rows.quotedName
     for range in lost {
@@ -338,13 +291,13 @@ extension LocalStore {
     (state.token, state.isResyncing, state.mustStartOver) = (token, true, false)
     (state.waiting, state.point, state.ownThrough, state.lacksOlder) = (0, 0, nil, false)
     state.skipsStrangers = try maySkipStrangers(state)
-    try chunkTable.sweepUnlessWriting(openWrites)
+    try openWrites.sweep()
     try state.save(database)
   }
 
   private func isWhole(_ row: StoredRow, in state: TableState) throws(CaravanError) -> Bool {
     let reader = chunkReader(try database)
-    for hash in try chunks(of: row, in: state) where try !reader.isPresent(hash) { return false }
+    for hash in try objectChunks.named(by: row, in: state) where try !reader.isPresent(hash) { return false }
     return true
   }
 
@@ -363,16 +316,16 @@ extension LocalStore {
     }
     for key in keys {
       guard var row = try state.rows.row(key: key, database) else { continue }
-      switch row.head.endResync(wasSent: try wasPushed(key, in: state)) {
+      switch row.head.endResync(wasSent: try ancestors.wasPushed(key, in: state)) {
       case .stay: try state.rows.updateHead(row, database)
       case .remove:
-        if row.head.presence == .torn { try discard(row, of: state) } else { try removeRow(row, of: state) }
+        if row.head.presence == .torn { try discard(row, of: state) } else { try writer.remove(row, of: state) }
         guard !row.head.presence.isDeleted else { continue }
         state.draft.note(.changed, row.id)
         summary.removed += 1
       case .conflict:
         let deleted = Entry(name: row.id, version: 0, created: 0, isDeleted: true, writer: "")
-        try keepIncoming(deleted, role: .serverCopy, of: state)
+        try inbox.keep(deleted, role: .serverCopy, of: state)
         try state.rows.updateHead(row, database)
         summary.conflicts += 1
       }

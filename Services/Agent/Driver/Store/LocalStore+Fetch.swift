@@ -12,7 +12,7 @@ extension LocalStore {
   ) throws(CaravanError) {
     // Of a column that has become eager, some may still be on their way.
     guard !state.isEager(column: column) || state.repairs > 0,
-      try !absent(from: object, at: offset, length: length, chunkReader(database)).isEmpty
+      try !objectChunks.absent(from: object, at: offset, length: length, chunkReader(database)).isEmpty
     else { return }
     let name = state.schema.columns[column].name
     guard state.policy(of: column) != .none else {
@@ -20,23 +20,6 @@ extension LocalStore {
         .networkNotPermitted, "object '\(name)' stays in the cloud, as its column's fetch policy says: change that")
     }
     throw CaravanError(.chunksMissing, "object '\(name)' is not on this device yet: read it when there is a connection")
-  }
-
-  /// Of the chunks that a part of an object lies in, those that are not here; a list that is not here hides the others.
-  private func absent(
-    from object: StoredObject, at offset: UInt64, length: Int, _ reader: ChunkReader
-  ) throws(CaravanError) -> Set<ChunkHash> {
-    if let list = object.list, try !reader.isPresent(list) { return [list] }
-    var absent: Set<ChunkHash> = []
-    var start: UInt64 = 0
-    for part in try reader.manifest(object).parts {
-      let end = start + UInt64(part.length)
-      if end > offset, start < offset || start - offset < UInt64(max(0, length)), try !reader.isPresent(part.hash) {
-        absent.insert(part.hash)
-      }
-      start = end
-    }
-    return absent
   }
 
   /// What a read lacks comes with the table's next way down.
@@ -50,7 +33,8 @@ extension LocalStore {
         let object = try StoredObject(row.cells[column])
       else { return }
       let length = min(max(0, length), StoreLimits.readBytes)
-      try want(absent(from: object, at: offset, length: length, chunkReader(database)), of: row, in: &state)
+      try want(
+        objectChunks.absent(from: object, at: offset, length: length, chunkReader(database)), of: row, in: &state)
     }
   }
 
@@ -58,8 +42,8 @@ extension LocalStore {
     guard !chunks.isEmpty else { return }
     let body = try state.codec.body(row.cells, extra: row.extra)
     let entry = Entry(name: row.id, version: row.head.version, created: 0, body: body, writer: "")
-    try keepIncoming(entry, role: .wanted, of: state, wanting: chunks)
-    state.repairs = try countIncoming(.repair, of: state) + countIncoming(.wanted, of: state)
+    try inbox.keep(entry, role: .wanted, of: state, wanting: chunks)
+    state.repairs = try inbox.count(.repair, of: state) + inbox.count(.wanted, of: state)
     try state.save(database)
   }
 
@@ -72,7 +56,7 @@ extension LocalStore {
       var missing: Set<ChunkHash> = []
       for column in columns {
         guard let object = try StoredObject(row.cells[column]) else { continue }
-        missing.formUnion(try absent(from: object, at: 0, length: .max, reader))
+        missing.formUnion(try objectChunks.absent(from: object, at: 0, length: .max, reader))
       }
       try want(missing, of: row, in: &state)
     }
@@ -101,18 +85,19 @@ extension LocalStore {
       if let row = try state.rows.row(id: name, database) {
         // What it is to be told of by the entry it still has to be told.
         guard row.head.flags == .clean, row.head.presence == .live || row.head.presence == .unconfirmed,
-          !isOpen(row: row.id, of: state.table)
+          !openWrites.isOpen(row: row.id, of: state.table)
         else { continue }
-        try removeRow(row, of: state)
+        try writer.remove(row, of: state)
       }
-      if try dropIncoming(named: name, role: .waiting, of: state) { state.waiting -= 1 }
+      if try inbox.drop(named: name, role: .waiting, of: state) { state.waiting -= 1 }
     }
     let rows = "\(Self.kept(state)) AND (\(isOld(version: "_version", id: "_id")))"
     for key in try state.rows.keys(where: rows, database) {
-      guard let row = try state.rows.soundRow(key: key, database), !isOpen(row: row.id, of: state.table) else {
+      guard let row = try state.rows.soundRow(key: key, database), !openWrites.isOpen(row: row.id, of: state.table)
+      else {
         continue
       }
-      try removeRow(row, of: state)
+      try writer.remove(row, of: state)
     }
     return least.map { Seq($0) }
   }

@@ -63,23 +63,9 @@ extension LocalStore {
   private func markTorn(_ old: StoredRow, opened: Int, in state: TableState) throws(CaravanError) {
     try change(state.table) { (state) throws(CaravanError) in
       var row = old
-      if row.head.overwrite(opened) == .keepAncestor { try keepAncestor(old, in: state) }
+      if row.head.overwrite(opened) == .keepAncestor { try ancestors.keep(old, in: state) }
       try state.rows.updateHead(row, database)
     }
-  }
-
-  /// An app overwrites the object just now: nobody can read it.
-  func refuseOverwritten(_ row: String, column: Int, of table: TableID) throws(CaravanError) {
-    let isOverwritten = openWrites.values.contains { write in
-      write.table == table && write.targets.contains { $0.id == row && $0.claimed[column] != nil }
-    }
-    guard isOverwritten else { return }
-    throw CaravanError(
-      .serverBusy, "the object is being written in place: read it when the write is closed", retryAfterMilliseconds: 50)
-  }
-
-  func rowsBeingOverwritten(of table: TableID) -> Set<String> {
-    Set(openWrites.values.lazy.filter { $0.table == table }.flatMap(\.targets).filter { !$0.claimed.isEmpty }.map(\.id))
   }
 
   // MARK: The end
@@ -116,9 +102,9 @@ extension LocalStore {
   ) throws(CaravanError) -> Bool {
     var row = torn
     var isUnsynced = row.head.version == 0 || row.head.flags.inConflict
-    if let ancestor = try ancestor(of: row.key, in: state), !isUnsynced {
+    if let ancestor = try ancestors.body(of: row.key, in: state), !isUnsynced {
       isUnsynced = try state.codec.body(row.cells, extra: row.extra) != ancestor
-      if !isUnsynced { try forgetAncestor(of: row.key, in: state) }
+      if !isUnsynced { try ancestors.forget(of: row.key, in: state) }
     }
     let closed = CrashRecovery.closed(row.head.flags, isUnsynced: isUnsynced)
     (row.head.flags.tableDirty, row.head.flags.objectDirty) = (closed.tableDirty, closed.objectDirty)
@@ -129,7 +115,7 @@ extension LocalStore {
     guard !lost.isEmpty else { return false }
     _ = try discard(lost)
     damage.forget(lost)
-    let awaited = lost.intersection(try chunks(of: row, in: state, onlyEager: true))
+    let awaited = lost.intersection(try objectChunks.named(by: row, in: state, onlyEager: true))
     guard !awaited.isEmpty else { return false }
     try mend(row, lacking: awaited, in: &state)
     try state.save(database)

@@ -28,8 +28,10 @@ extension LocalStore {
     copy: RowCopy = .mine, owner: UInt64
   ) throws(CaravanError) -> ObjectSlice {
     let state = try state(table)
-    guard let column = try objectColumns([object], of: state).first else { return ObjectSlice(bytes: [], size: 0) }
-    if copy == .mine { try refuseOverwritten(row, column: column, of: table) }
+    guard let column = try writer.objectColumns([object], of: state).first else {
+      return ObjectSlice(bytes: [], size: 0)
+    }
+    if copy == .mine { try openWrites.refuseOverwritten(row, column: column, of: table) }
     var connection = try database
     if handle != 0 {
       var cursor = try cursor(handle, owner: owner)
@@ -77,12 +79,12 @@ extension LocalStore {
       }
       return row.cells[column]
     case .theirs:
-      guard let server = try incoming(named: id, role: .serverCopy, of: state), server.lacking == 0 else {
+      guard let server = try inbox.entry(named: id, role: .serverCopy, of: state), server.lacking == 0 else {
         return .null
       }
       return try state.codec.content(server.body).cells[column]
     case .ancestor:
-      guard let body = try ancestor(of: row.key, in: state) else { return .null }
+      guard let body = try ancestors.body(of: row.key, in: state) else { return .null }
       return try state.codec.content(body).cells[column]
     }
   }
@@ -110,30 +112,16 @@ extension LocalStore {
   /// - Returns: how many.
   @discardableResult
   public func delete(_ table: TableID, selection: Selection?) async throws(CaravanError) -> Int {
-    try requireZone(of: state(table))
+    try catalog.requireZone(of: state(table))
     let keys = try await keys(of: selection, in: table)
     let state = try state(table)
     guard !keys.isEmpty else { return 0 }
     try change(table, isFreeing: true) { (state) throws(CaravanError) in
-      for key in keys { try deleteRow(key, of: state) }
-      try chunkTable.sweepUnlessWriting(openWrites)
+      for key in keys { try writer.delete(key, of: state) }
+      try openWrites.sweep()
     }
-    tellDirtied(state, bytes: Self.deletionBytes * keys.count)
+    context.events.tellDirtied(state, bytes: RowWriter.deletionBytes * keys.count)
     return keys.count
   }
 
-  /// What is sent of a deletion, about.
-  static let deletionBytes = 64
-
-  func deleteRow(_ key: Int64, of state: TableState) throws(CaravanError) {
-    guard let old = try state.rows.row(key: key, database), old.head.presence.isVisible else { return }
-    var row = old
-    switch row.head.delete(wasSent: try wasPushed(key, in: state)) {
-    case .purge: return try removeRow(row, of: state)
-    case .keepAncestor: try keepAncestor(old, in: state)
-    case .none: break
-    }
-    row.change = nextChange()
-    try state.rows.updateHead(row, database)
-  }
 }

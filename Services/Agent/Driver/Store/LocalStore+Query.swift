@@ -53,11 +53,11 @@ extension LocalStore {
       guard let row = try state.rows.soundRow(key: key, database), row.head.flags.isUntouched,
         row.head.presence == .live || row.head.presence == .unconfirmed, try !belongs(row.cells, to: state)
       else { continue }
-      if isOpen(row: row.id, of: state.table) {
+      if openWrites.isOpen(row: row.id, of: state.table) {
         state.hasStrangers = true
       } else {
         if keys != nil { try outdate(row.id, version: row.head.version, in: &state) }
-        try removeRow(row, of: state)
+        try writer.remove(row, of: state)
       }
     }
     if state.hasStrangers != before { try state.save(database) }
@@ -77,7 +77,7 @@ extension LocalStore {
 
   /// Whether a resync loses nothing by not naming strangers: a row that it does not name goes, whatever it has become.
   func maySkipStrangers(_ state: TableState) throws(CaravanError) -> Bool {
-    guard state.properties.query != nil, !openWrites.values.contains(where: { $0.table == state.table }) else {
+    guard state.properties.query != nil, !openWrites.isOpen(state.table) else {
       return false
     }
     let changed = "_presence NOT IN (0, 3) OR _presence = 3 AND _flags <> 0"
@@ -90,7 +90,9 @@ extension LocalStore {
     guard state.skipsStrangers else { return false }
     for key in keys {
       guard let row = try state.rows.unverified(key: key, database)?.row else { continue }
-      if row.head.flags != .clean || row.head.presence != .unconfirmed || isOpen(row: row.id, of: state.table) {
+      if row.head.flags != .clean || row.head.presence != .unconfirmed
+        || openWrites.isOpen(row: row.id, of: state.table)
+      {
         return true
       }
     }
@@ -100,6 +102,6 @@ extension LocalStore {
   /// What the cloud told before it had the row as it was left there may still be on its way, or wait.
   func outdate(_ row: String, version: Seq, in state: inout TableState) throws(CaravanError) {
     deletions.add(row, of: state.table, version: version)
-    try dropWaiting(named: row, through: version, of: &state)
+    try inbox.dropWaiting(named: row, through: version, of: &state)
   }
 }

@@ -129,7 +129,8 @@ extension LocalStore {
       if prepared.isHeavy { _ = try reader.connection.first("SELECT 1 FROM tables LIMIT 1") { $0.integer(0) } }
       cursor = ReadCursor(
         owner: owner, table: request.table, reader: reader, statement: prepared.statement, shape: shape,
-        isHeld: request.isHeld, overwritten: rowsBeingOverwritten(of: request.table), lastUse: host.clock.now,
+        isHeld: request.isHeld, overwritten: openWrites.rowsBeingOverwritten(of: request.table),
+        lastUse: host.clock.now,
         isSlow: prepared.isHeavy)
     } catch {
       reader.close()
@@ -172,7 +173,7 @@ extension LocalStore {
     cursor.statement?.reset()
     cursor.reader.connection.rollBack()
     giveBack(cursor.reader)
-    if cursors.isEmpty { chunkFile.releaseFreed() }
+    if cursors.isEmpty { context.chunkFile.releaseFreed() }
   }
 
   /// Closes cursors that nobody uses any more, also where nobody asks for anything else; until the task is cancelled.
@@ -205,8 +206,8 @@ extension LocalStore {
 
   func takeReader() throws(CaravanError) -> Reader {
     if let reader = idleReaders.popLast() { return reader }
-    let reader = try Reader(path, options, host.clock)
-    reader.connection.whenDamaged = { [damage, directory] in
+    let reader = try Reader("\(context.directory)/agent.db", options, host.clock)
+    reader.connection.whenDamaged = { [damage, directory = context.directory] in
       damage.noteDatabase(SalvageFiles(directory: directory))
     }
     return reader

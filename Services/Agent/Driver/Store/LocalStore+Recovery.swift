@@ -11,17 +11,10 @@ extension LocalStore {
       try database.execute("PRAGMA max_page_count = \(max(1, options.maximumBytes / options.pageBytes))")
     }
     try chunkTable.adoptFile()
-    for state in try TableState.loadAll(database, damage: damage) { tables[state.table] = state }
-    noteWaiting()
-    let refused = try RefusalTable.tables(database)
-    for (table, state) in tables { tables[table]?.hasRefusals = refused.contains(state.number) }
-    try recallEvents()
-    try recallAbsences()
-    mayLose = try lossTable.tables()
-    hasPushedInVain = try database.first("SELECT EXISTS (SELECT 1 FROM pushed)") { row in row.flag(0) } ?? false
-    batched = try BatchTable.tables(database)
+    try catalog.recall()
+    try ancestors.recall()
     if let report { try takeStock(after: report) }
-    if meta.countsAnew { try countAnew() }
+    if context.meta.countsAnew { try countAnew() }
     for table in tables.keys.sorted() {
       let restored = try change(table) { (state) throws(CaravanError) in
         let torn = try recoverRows(of: &state)
@@ -30,12 +23,12 @@ extension LocalStore {
         return torn
       }
       let newest = try newestChange(of: table)
-      lastChange = max(lastChange, newest)
+      context.lastChange = max(context.lastChange, newest)
       if restored > 0 { host.log.warning("rows were cut off in the middle of a write and will be restored") }
     }
-    try transaction { () throws(CaravanError) in try chunkTable.sweep() }
+    try context.transaction { () throws(CaravanError) in try chunkTable.sweep() }
     try mendDamage()
-    try? reserve.hold()
+    try? context.reserve.hold()
   }
 
   /// Counts anew what is left after damage, and finds out what of it lacks its chunks.
@@ -48,8 +41,8 @@ extension LocalStore {
     for case let hash? in absent { damage.note(hash) }
     for table in tables.keys {
       try change(table) { (state) throws(CaravanError) in
-        try leaveBatches(in: state)
-        try forgetRefusalsOfNobody(in: state)
+        try batches.leaveMissing(in: state)
+        try refusals.forgetMissing(in: state)
         state.refused = "\(report)"
         try state.save(database)
       }
@@ -58,9 +51,9 @@ extension LocalStore {
 
   /// In proportion to the store, and so only where it is opened.
   private func countAnew() throws(CaravanError) {
-    try transaction { () throws(CaravanError) in
+    try context.transaction { () throws(CaravanError) in
       try chunkTable.recount(namedChunks())
-      try meta.note(countsAnew: false, database)
+      try context.meta.note(countsAnew: false, database)
     }
   }
 
@@ -109,7 +102,7 @@ extension LocalStore {
       case .restoreTorn?: break
       }
       (row.head.flags.openObjects, row.head.flags.syncPending) = (0, false)
-      if try restoreClosed(row, suspects: chunks(of: row, in: state), in: &state) { torn += 1 }
+      if try restoreClosed(row, suspects: objectChunks.named(by: row, in: state), in: &state) { torn += 1 }
       try leaveStrangers(among: [key], in: &state)
     }
     return torn
@@ -119,20 +112,5 @@ extension LocalStore {
     let rows = try state(table).rows
     let text = "SELECT max(_change) FROM \(rows.quotedName) WHERE _flags <> 0"
     return try database.statement(text: text).first { row in row.integer(0) } ?? 0
-  }
-
-  // MARK: Rows going away
-
-  /// The row with everything it holds: its chunks, its ancestor, and the cloud's copy.
-  func removeRow(_ row: StoredRow, of state: TableState) throws(CaravanError) {
-    try settleTolerated(row: row.key, in: state)
-    try leaveBatch(row.key, in: state)
-    try forgetRefusal(of: row.key, in: state)
-    try chunkTable.release(try state.codec.chunks(row.cells, extra: row.extra))
-    try forgetAncestor(of: row.key, in: state)
-    try dropIncoming(named: row.id, role: .serverCopy, of: state)
-    if row.head.presence == .torn { try dropIncoming(named: row.id, role: .repair, of: state) }
-    if state.repairs > 0 { try dropIncoming(named: row.id, role: .wanted, of: state) }
-    try state.rows.delete(key: row.key, database)
   }
 }

@@ -22,14 +22,14 @@ extension LocalStore {
     try mendRows()
     let found = damage.chunks
     guard !found.isEmpty else { return }
-    let lost = try transaction { () throws(CaravanError) in try discard(found) }
+    let lost = try context.transaction { () throws(CaravanError) in try discard(found) }
     damage.forget(found)
     guard !lost.isEmpty else { return }
     for table in tables.keys.sorted() {
       let rows = try change(table) { (state) throws(CaravanError) in try mendRows(naming: lost, in: &state) }
       guard rows > 0 else { continue }
       host.log.warning("objects were damaged on the disk and are being restored", [.table: table, .count: rows])
-      tellNewsIfAny(of: table)
+      catalog.tellNewsIfAny(of: table)
     }
   }
 
@@ -46,7 +46,7 @@ extension LocalStore {
         lacksList = true
       }
     }
-    if lacksList { try meta.note(countsAnew: true, database) }
+    if lacksList { try context.meta.note(countsAnew: true, database) }
     return lost
   }
 
@@ -55,7 +55,7 @@ extension LocalStore {
     var concerned = 0
     for key in try state.rows.keys(where: namesObjects(state), database) {
       guard let row = try state.rows.soundRow(key: key, database) else { continue }
-      let missing = try chunks(of: row, in: state, onlyEager: true).intersection(lost)
+      let missing = try objectChunks.named(by: row, in: state, onlyEager: true).intersection(lost)
       guard !missing.isEmpty, state.tracks(row.head), !row.head.presence.isDeleted else { continue }
       concerned += 1
       if row.head.flags.syncPending {
@@ -65,8 +65,8 @@ extension LocalStore {
         try mend(row, lacking: missing, in: &state)
       }
     }
-    concerned += try wantAgain(lost, in: state)
-    try chunkTable.sweepUnlessWriting(openWrites)
+    concerned += try inbox.wantAgain(lost, in: state)
+    try openWrites.sweep()
     try state.save(database)
     return concerned
   }
@@ -84,7 +84,7 @@ extension LocalStore {
       let isMended = try change(row.table) { (state) throws(CaravanError) in try mendCells(row.key, in: &state) }
       guard isMended else { continue }
       host.log.warning("a row was damaged on the disk and is being restored", [.table: row.table])
-      tellNewsIfAny(of: row.table)
+      catalog.tellNewsIfAny(of: row.table)
     }
     for row in found {
       // A row in flight is seen to when its push has been answered.
@@ -103,13 +103,13 @@ extension LocalStore {
     // would take every other row of the store, so its chunks stay counted until the next start.
     (row.cells, row.extra) = (row.cells.map { _ in .null }, [])
     try state.rows.update(row, database)
-    try meta.note(countsAnew: true, database)
+    try context.meta.note(countsAnew: true, database)
     switch row.head.presence {
     // The cloud is told of a deletion without any content; what is torn is on its way already.
     case .deleted, .deletedLost, .deletedUnconfirmed, .torn: break
     case .live, .unconfirmed, .lost, .changedLost: try putBackOrGiveUp(row, in: &state)
     }
-    try chunkTable.sweepUnlessWriting(openWrites)
+    try openWrites.sweep()
     try state.save(database)
     return true
   }
@@ -119,10 +119,12 @@ extension LocalStore {
   func mend(
     _ row: StoredRow, lacking missing: Set<ChunkHash>, in state: inout TableState
   ) throws(CaravanError) {
-    let copy = try incoming(named: row.id, role: .serverCopy, of: state)
+    let copy = try inbox.entry(named: row.id, role: .serverCopy, of: state)
     let ancestor = try ancestorAtCloud(of: row, in: state)
     var atCloud: Set<ChunkHash> = []
-    for body in [copy?.body, ancestor].compactMap(\.self) { atCloud.formUnion(try everyChunk(inBody: body)) }
+    for body in [copy?.body, ancestor].compactMap(\.self) {
+      atCloud.formUnion(try objectChunks.everyChunk(inBody: body))
+    }
     let isClean = !row.head.flags.isDirty && !row.head.flags.inConflict
     if isClean || missing.isSubset(of: atCloud) { return try awaitChunks(of: row, in: &state) }
     // The change that named them is lost with them.
@@ -131,8 +133,8 @@ extension LocalStore {
 
   /// A row whose content is lost becomes the cloud's copy as far as that is known here. Its app is told.
   private func putBackOrGiveUp(_ row: StoredRow, in state: inout TableState) throws(CaravanError) {
-    if let copy = try incoming(named: row.id, role: .serverCopy, of: state) {
-      if copy.isDeleted { try removeRow(row, of: state) } else { try putBack(row, to: copy.entry, in: &state) }
+    if let copy = try inbox.entry(named: row.id, role: .serverCopy, of: state) {
+      if copy.isDeleted { try writer.remove(row, of: state) } else { try putBack(row, to: copy.entry, in: &state) }
     } else if let ancestor = try ancestorAtCloud(of: row, in: state) {
       try putBack(row, to: row.entry(ancestor), in: &state)
     } else {
@@ -142,12 +144,12 @@ extension LocalStore {
   }
 
   private func ancestorAtCloud(of row: StoredRow, in state: TableState) throws(CaravanError) -> [UInt8]? {
-    row.head.version > 0 ? try ancestor(of: row.key, in: state) : nil
+    row.head.version > 0 ? try ancestors.body(of: row.key, in: state) : nil
   }
 
   private func awaitChunks(of old: StoredRow, in state: inout TableState) throws(CaravanError) {
     var row = old
-    try keepIncoming(row.entry(try state.codec.body(row.cells, extra: row.extra)), role: .repair, of: state)
+    try inbox.keep(row.entry(try state.codec.body(row.cells, extra: row.extra)), role: .repair, of: state)
     row.head.tear()
     try state.rows.updateHead(row, database)
     state.repairs += 1
@@ -155,8 +157,9 @@ extension LocalStore {
 
   /// The row as the cloud last told of it, without asking.
   private func putBack(_ row: StoredRow, to entry: Entry, in state: inout TableState) throws(CaravanError) {
-    try overwrite(row, with: entry, in: state)
-    guard try !absentChunks(entry.body, in: state).isEmpty, let old = try state.rows.row(key: row.key, database) else {
+    try writer.overwrite(row, with: entry, in: state)
+    guard try !objectChunks.absent(entry.body, in: state).isEmpty, let old = try state.rows.row(key: row.key, database)
+    else {
       return
     }
     try awaitChunks(of: old, in: &state)
@@ -170,8 +173,8 @@ extension LocalStore {
       state.draft.note(.changed, row.id)
       return try discard(row, of: state)
     }
-    try forgetAncestor(of: row.key, in: state)
-    try dropIncoming(named: row.id, role: .serverCopy, of: state)
+    try ancestors.forget(of: row.key, in: state)
+    try inbox.drop(named: row.id, role: .serverCopy, of: state)
     row.head = RowHead(version: 0, presence: .torn)
     state.mustStartOver = true
     try state.rows.updateHead(row, database)
@@ -179,13 +182,13 @@ extension LocalStore {
 
   /// Its content is lost here, and the cloud does not have the row.
   func discard(_ row: StoredRow, of state: TableState) throws(CaravanError) {
-    try removeRow(row, of: state)
+    try writer.remove(row, of: state)
     state.draft.note(.lost, row.id)
   }
 
   /// Rows whose chunks have all come again are what they were. Runs inside its caller's transaction.
   func completeRepairs(_ state: inout TableState) throws(CaravanError) {
-    for repair in try completeIncoming(.repair, of: state) {
+    for repair in try inbox.complete(.repair, of: state) {
       if var row = try state.rows.row(id: repair.name, database), row.head.presence == .torn {
         // In a resync that has not named it yet, it may be gone at the cloud.
         row.head.presence =
@@ -194,59 +197,15 @@ extension LocalStore {
         try leaveStrangers(among: [row.key], in: &state)
         state.draft.note(.changed, row.id)
       }
-      try dropIncoming(named: repair.name, role: .repair, of: state)
+      try inbox.drop(named: repair.name, role: .repair, of: state)
     }
-    for wanted in try completeIncoming(.wanted, of: state) {
-      try dropIncoming(named: wanted.name, role: .wanted, of: state)
+    for wanted in try inbox.complete(.wanted, of: state) {
+      try inbox.drop(named: wanted.name, role: .wanted, of: state)
     }
-    state.repairs = try countIncoming(.repair, of: state) + countIncoming(.wanted, of: state)
+    state.repairs = try inbox.count(.repair, of: state) + inbox.count(.wanted, of: state)
     try state.save(database)
   }
 
-  // MARK: Who names what
-
-  /// Entries that wait, and the cloud's copies in conflict, wait for what they lost as well.
-  private func wantAgain(_ lost: Set<ChunkHash>, in state: TableState) throws(CaravanError) -> Int {
-    let entries = try database.all(
-      "SELECT id, body FROM incoming WHERE table_id = ? AND role < 2", state.number
-    ) { row in (number: row.integer(0), body: row.bytes(1)) }
-    var concerned = 0
-    for entry in entries {
-      let absent = try absentChunks(entry.body, in: state)
-      guard !absent.isDisjoint(with: lost) else { continue }
-      concerned += 1
-      for hash in absent { try database.run("INSERT OR IGNORE INTO wants VALUES (?, ?)", hash, entry.number) }
-      try database.run(
-        "UPDATE incoming SET lacking = (SELECT count(*) FROM wants WHERE incoming = ?1) WHERE id = ?1", entry.number)
-    }
-    return concerned
-  }
-
-  func chunks(
-    of row: StoredRow, in state: TableState, onlyEager: Bool = false
-  ) throws(CaravanError) -> Set<ChunkHash> {
-    var objects: [StoredObject] = []
-    for (column, cell) in row.cells.enumerated()
-    where state.schema.columns[column].kind == .object && (!onlyEager || state.isEager(column: column)) {
-      if let object = try StoredObject(cell) { objects.append(object) }
-    }
-    return try everyChunk(of: objects).union(row.extra.isEmpty ? [] : everyChunk(inBody: row.extra))
-  }
-
-  private func everyChunk(inBody body: [UInt8]) throws(CaravanError) -> Set<ChunkHash> {
-    try everyChunk(of: RowCodec.objects(inBody: body).map(\.object))
-  }
-
-  /// With what lists name, as far as these are here.
-  private func everyChunk(of objects: [StoredObject]) throws(CaravanError) -> Set<ChunkHash> {
-    let reader = chunkReader(try database)
-    var chunks: Set<ChunkHash> = []
-    for object in objects {
-      chunks.formUnion(object.named)
-      if let list = object.list { chunks.formUnion(try reader.listed(list)) }
-    }
-    return chunks
-  }
 }
 
 extension StoredRow {

@@ -60,20 +60,16 @@ extension LocalStore {
           waiting: state.waiting, lastSync: state.lastSync,
           refused: state.refused, properties: state.properties, picksHere: state.picksHere, fault: state.fault,
           isResyncing: state.isResyncing, schema: state.schema, zoneIsGone: state.absence != nil,
-          aside: state.absence == nil ? 0 : try unsentCount(of: state),
-          loss: mayLose.contains(state.number) ? try lossTable.ledger(of: state.number) : nil,
+          aside: state.absence == nil ? 0 : try catalog.unsentCount(of: state),
+          loss: tolerances.mayLose.contains(state.number) ? try tolerances.ledgers.ledger(of: state.number) : nil,
           settingChanges: try settingChanges(of: state)))
     }
     return views
   }
 
-  func noteWaiting() {
-    host.metrics.gauge(.waitingRows).set(tables.values.reduce(0) { $0 + $1.waiting })
-  }
-
   /// Whether the disk has no room for the reserve now: then apps' writes are refused.
   public func isDiskFull() -> Bool {
-    do { try reserve.hold() } catch { return error.code == .storageFull }
+    do { try context.reserve.hold() } catch { return error.code == .storageFull }
     return false
   }
 }

@@ -5,22 +5,22 @@ internal import CaravanRuntime
 internal import CaravanSQLite
 
 extension LocalStore: SyncStore {
-  public var epoch: UInt64 { meta.epoch }
+  public var epoch: UInt64 { context.meta.epoch }
 
   public var opFloor: UInt64 {
-    min(tables.values.compactMap(\.op).min() ?? meta.nextOp, settledLater ?? .max)
+    min(tables.values.compactMap(\.op).min() ?? context.meta.nextOp, context.settledLater ?? .max)
   }
 
   public func beginEpoch() throws(CaravanError) {
     guard tables.values.allSatisfy({ $0.op == nil }) else {
       throw CaravanError(.invalidData, "plans are in flight: settle them before a new epoch begins")
     }
-    var meta = self.meta
+    var meta = context.meta
     let time = UInt64(max(0, host.clock.wallTime.milliseconds)) << 16 & UInt64(Int64.max)
     try database.transaction { () throws(CaravanError) in
       try meta.begin(epoch: max(meta.epoch + 1, time | host.random.below(1 << 16)), database)
     }
-    self.meta = meta
+    context.meta = meta
   }
 
   // MARK: Tables
@@ -35,11 +35,11 @@ extension LocalStore: SyncStore {
     let state = try state(table)
     let summary = try state.rows.summary(of: state.number, database)
     let isHeld = state.isLocalOnly || state.isResyncing || state.absence != nil
-    let rows = isHeld ? (dirty: 0, tolerated: 0) : try collectable(of: summary.collectable, in: state)
+    let rows = isHeld ? (dirty: 0, tolerated: 0) : try catalog.collectable(of: summary.collectable, in: state)
     return TableSyncState(
       proposal: state.proposal, type: state.agreedType, token: state.token,
       newestFirst: state.readsBackwards ? state.properties.window?.rows : nil, dirtyRows: rows.dirty,
-      toleratedRows: rows.tolerated, deadline: rows.dirty > 0 ? try lossTable.deadline(of: state.number) : nil,
+      toleratedRows: rows.tolerated, deadline: rows.dirty > 0 ? try tolerances.ledgers.deadline(of: state.number) : nil,
       isLocalOnly: state.isLocalOnly, opInFlight: state.op, lacksChunks: summary.lacksChunks,
       lacksRows: summary.lacksRows || state.mustStartOver || state.lacksOwnRows,
       isResyncing: state.isResyncing, keepsQuery: state.properties.query != nil, filter: state.filter,
@@ -73,7 +73,7 @@ extension LocalStore: SyncStore {
       state.refused = ""
       try state.save(database)
     }
-    tellNewsIfAny(of: table)
+    catalog.tellNewsIfAny(of: table)
   }
 
   /// Gives what is encoded here, beside the rows themselves, the numbers that the cloud has for its fields now: a
@@ -97,7 +97,7 @@ extension LocalStore: SyncStore {
   public func note(refusal: String?, fault: TableFault?, of table: TableID) throws(CaravanError) {
     let known = try state(table)
     guard known.refused != refusal ?? "" || known.fault != fault ?? known.fault else { return }
-    if fault != nil, let plan = planned.waiting.removeValue(forKey: table) { try abort(plan.op) }
+    if fault != nil, let plan = catalog.takePlan(of: table) { try abort(plan.op) }
     try change(table) { (state) throws(CaravanError) in
       state.refused = refusal ?? ""
       state.fault = fault ?? state.fault
@@ -116,7 +116,7 @@ extension LocalStore: SyncStore {
     guard try !state(table).isLocalOnly else {
       throw CaravanError(.invalidData, "table '\(table.name)' is local only: create it with full sync first")
     }
-    var meta = self.meta
+    var meta = context.meta
     try change(table) { (state) throws(CaravanError) in
       try database.run(
         """
@@ -124,32 +124,30 @@ extension LocalStore: SyncStore {
         ON CONFLICT DO UPDATE SET period = excluded.period, tolerance = excluded.tolerance, link = excluded.link
         """, state.number, Int64(direction.rawValue), registration.periodMilliseconds,
         registration.delayToleranceMilliseconds, Int64(registration.link.rawValue))
-      if direction == .read { try meta.bumpListGeneration(database) } else { try declare(loss, in: state) }
+      if direction == .read { try meta.bumpListGeneration(database) } else { try tolerances.declare(loss, in: state) }
     }
-    self.meta = meta
-    mayLose = try lossTable.tables()
+    context.meta = meta
+    try tolerances.recall()
   }
 
   /// Ends periodic sync of a direction; dirty rows keep their flags (SIM-18, SIM-21).
   public func unregister(_ table: TableID, _ direction: Direction) throws(CaravanError) {
-    var meta = self.meta
+    var meta = context.meta
     try change(table) { (state) throws(CaravanError) in
       try database.run(
         "DELETE FROM registrations WHERE table_id = ? AND direction = ?", state.number, Int64(direction.rawValue))
       if direction == .read, try database.changedRows > 0 { try meta.bumpListGeneration(database) }
-      if direction == .write { try declare(nil, in: state) }
+      if direction == .write { try tolerances.declare(nil, in: state) }
     }
-    self.meta = meta
-    mayLose = try lossTable.tables()
+    context.meta = meta
+    try tolerances.recall()
   }
 
   /// Part of dropping a table, inside its transaction.
   func unregisterAll(_ state: TableState) throws(CaravanError) {
     try database.run("DELETE FROM registrations WHERE table_id = ?", state.number)
-    if try database.changedRows > 0 { try meta.bumpListGeneration(database) }
-    try lossTable.end(state.number)
-    try lossTable.clearDeadline(of: state.number)
-    mayLose.remove(state.number)
+    if try database.changedRows > 0 { try context.meta.bumpListGeneration(database) }
+    try tolerances.forget(state.number)
   }
 
   public func registrations() throws(CaravanError) -> [TableRegistration] {
@@ -163,20 +161,20 @@ extension LocalStore: SyncStore {
         isToldOnly: (toldOnly?.contains($0.table) ?? false) || tables[$0.table]?.properties.query != nil)
     }
     if toldOnly != nil { try number(items) }
-    return SubscriptionList(generation: meta.listGeneration, items: items)
+    return SubscriptionList(generation: context.meta.listGeneration, items: items)
   }
 
   /// The list is another one where other tables than last are told only.
   private func number(_ items: [SubscriptionList.Item]) throws(CaravanError) {
     let names = items.filter(\.isToldOnly).map { "\($0.table)\n" }.joined()
     let sum = names.isEmpty ? 0 : XXHash64.hash(Array(names.utf8))
-    guard sum != meta.toldOnlySum else { return }
-    var meta = self.meta
-    try transaction { () throws(CaravanError) in
+    guard sum != context.meta.toldOnlySum else { return }
+    var meta = context.meta
+    try context.transaction { () throws(CaravanError) in
       try meta.bumpListGeneration(database)
       try meta.note(toldOnlySum: sum, database)
     }
-    self.meta = meta
+    context.meta = meta
   }
 
   /// In the order of registration.

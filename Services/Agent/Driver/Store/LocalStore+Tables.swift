@@ -34,11 +34,11 @@ extension LocalStore {
     try database.transaction { () throws(CaravanError) in
       try state.rows.create(database)
       try state.insert(database)
-      try beginLog(of: &state)
+      try catalog.beginLog(of: &state)
     }
-    tables[table] = state
+    catalog.tables[table] = state
     forgetPrepared()
-    KeptRoots.write(directory, try database, options)
+    KeptRoots.write(context.directory, try database, options)
   }
 
   /// A table's name is also a zone's and a record type's.
@@ -98,8 +98,8 @@ extension LocalStore {
       }
       return armed
     }
-    tellNewsIfAny(of: table)
-    if rows > 0 { tellDirtied(try self.state(table), bytes: rows) }
+    catalog.tellNewsIfAny(of: table)
+    if rows > 0 { context.events.tellDirtied(try self.state(table), bytes: rows) }
   }
 
   private static func checked(
@@ -143,15 +143,15 @@ extension LocalStore {
   /// - Throws: `invalidData` when rows have changes that the cloud does not have, unless these are to be discarded.
   public func dropTable(_ table: TableID, discardingUnsent: Bool = false) throws(CaravanError) {
     let dropped = try state(table)
-    if !discardingUnsent { try requireNothingUnsent(in: dropped) }
+    if !discardingUnsent { try catalog.requireNothingUnsent(in: dropped) }
     for (handle, cursor) in cursors where cursor.table == table { close(cursor, handle: handle) }
-    let writes = openWrites.values.filter { $0.table == table }
+    let writes = openWrites.all.values.filter { $0.table == table }
     try discard(writes)
     for write in writes { damage.overwrote(write.claimed) }
-    openWrites = openWrites.filter { $0.value.table != table }
+    openWrites.all = openWrites.all.filter { $0.value.table != table }
     resolutions[table] = nil
-    try freeing { () throws(CaravanError) in
-      try transaction { () throws(CaravanError) in
+    try context.freeing { () throws(CaravanError) in
+      try context.transaction { () throws(CaravanError) in
         try releaseEverything(of: dropped)
         try dropped.rows.drop(database)
         try unregisterAll(dropped)
@@ -159,11 +159,10 @@ extension LocalStore {
         try chunkTable.sweep()
       }
     }
-    tables[table] = nil
-    noteWaiting()
-    planned.waiting[table] = nil
+    catalog.tables[table] = nil
+    catalog.noteWaiting()
     forgetPrepared()
-    KeptRoots.write(directory, try database, options)
+    KeptRoots.write(context.directory, try database, options)
     giveSpaceBack()
   }
 
@@ -208,7 +207,7 @@ extension LocalStore {
         free = left
       }
       guard cursors.isEmpty else { return }
-      chunkFile.giveBack()
+      context.chunkFile.giveBack()
       try database.checkpoint(.truncate)
     } catch {
       host.log.warning("the space of a dropped table was not given back", [.error: error])

@@ -37,7 +37,7 @@ extension LocalStore {
 
   private func isOffer(
     _ key: Int64, base: Base, isLost: Bool, in state: TableState
-  ) throws(CaravanError) -> Bool { base == .absent ? try wasPushed(key, in: state) : isLost }
+  ) throws(CaravanError) -> Bool { base == .absent ? try ancestors.wasPushed(key, in: state) : isLost }
 
   /// What the cloud needs to decide a conflict of the row, where its type wants that (UNI-02): which fields were edited
   /// since they came from there, and when; and for a program all three copies (CK-34, CK-36). Edits that wait together
@@ -48,7 +48,7 @@ extension LocalStore {
     guard row.head.presence != .lost else { return nil }
     let edited = HybridStamp(rawValue: UInt64(max(0, row.change)))
     var terms = WriteTerms(stamp: edited)
-    guard let body, let ancestor = try ancestor(of: row.key, in: state) else { return terms }
+    guard let body, let ancestor = try ancestors.body(of: row.key, in: state) else { return terms }
     if policy == .serverExtension { terms.ancestor = ancestor }
     if let old = try? EncodedFields(ancestor), let new = try? EncodedFields(body) {
       for field in new.changes(from: old) { terms.fieldStamps[field] = edited }
@@ -66,7 +66,7 @@ extension LocalStore {
   }
 
   public func plansInFlight() throws(CaravanError) -> [PushPlan] {
-    planned.waiting = [:]
+    catalog.dropUntaken()
     var plans: [PushPlan] = []
     let heads = try database.all("SELECT op, epoch, table_id, batch FROM plans ORDER BY op") { row in
       (op: row.unsigned(0), epoch: row.unsigned(1), table: row.integer(2), isAtomic: row.integer(3) != 0)
@@ -74,7 +74,7 @@ extension LocalStore {
     for head in heads {
       guard let state = tables.values.first(where: { $0.number == head.table }) else { continue }
       let rows = try plannedRows(of: head.op)
-      let tolerated = try toleratedRows(among: rows.map(\.key), in: state)
+      let tolerated = try tolerances.count(among: rows.map(\.key), in: state)
       let mutations = try rows.map { (row) throws(CaravanError) in
         let chunks = try row.body.map { (body) throws(CaravanError) in try RowCodec.chunks(inBody: body) } ?? []
         var mutation = Self.mutation(id: row.id, base: row.base, row.type, row.body, chunks)
@@ -128,8 +128,10 @@ extension LocalStore {
     let durability: TransactionDurability = outcomes.allSatisfy(\.isAccepted) ? .later : .atOnce
     let summary = try change(table, durability, isFreeing: true) { (state) throws(CaravanError) -> PushSummary in
       var summary = PushSummary()
-      let newest = try batch(ofOp: op) == 0 ? nil : newestUnchanged(among: rows.map(\.key), in: state)
-      for (row, outcome) in zip(rows, outcomes) { try note(outcome, ofRow: row.key, newest: newest, in: &state) }
+      let newest = try batches.batch(ofOp: op) == 0 ? nil : batches.newestUnchanged(among: rows.map(\.key), in: state)
+      for (row, outcome) in zip(rows, outcomes) {
+        try refusals.note(outcome, ofRow: row.key, newest: newest, in: &state)
+      }
       for (row, outcome) in zip(rows, outcomes) {
         if case .accepted(let version) = outcome { isWhole(atCloud: row.id, version: version, of: table) }
       }
@@ -141,7 +143,7 @@ extension LocalStore {
       try finish(op, rows, &state)
       return summary
     }
-    if durability == .later { settledLater = min(settledLater ?? op, op) }
+    if durability == .later { context.settledLater = min(context.settledLater ?? op, op) }
     try afterSettling(table)
     return summary
   }
@@ -177,36 +179,28 @@ extension LocalStore {
     try applyWaiting(&state)
     try leaveStrangers(among: rows.map(\.key), in: &state)
     try leaveOld(&state)
-    try chunkTable.sweepUnlessWriting(openWrites)
+    try openWrites.sweep()
     try state.save(database)
   }
 
   private func afterSettling(_ table: TableID) throws(CaravanError) {
-    tellNewsIfAny(of: table)
+    catalog.tellNewsIfAny(of: table)
     if !damage.isEmpty { damage.tell?() }
-    try tellCollectable(of: table)
-  }
-
-  /// - Parameter bytes: 0: nothing new, what was not sent yet.
-  func tellCollectable(of table: TableID, bytes: Int = 0) throws(CaravanError) {
-    let state = try state(table)
-    let rows = try collectable(of: state.rows.count(where: RowTable.isCollectable, database), in: state)
-    if rows.dirty > 0 { tellDirtied(state, bytes: bytes) }
-    if rows.tolerated > 0 { tellDirtied(state, LocalChange(bytes: 0, isTolerated: true)) }
+    try catalog.tellCollectable(of: table)
   }
 
   private func settle(
     _ op: UInt64, _ rows: [PlannedRow], _ outcomes: [Outcome], in state: inout TableState, _ summary: inout PushSummary
   ) throws(CaravanError) {
-    let batch = try batch(ofOp: op)
+    let batch = try batches.batch(ofOp: op)
     var left: [Int64] = []
     for (row, outcome) in zip(rows, outcomes) {
       if try settle(row, outcome, in: &state, &summary) { left.append(row.key) }
     }
     guard batch != 0 else { return }
     let waiting = Set(left)
-    for row in rows where !waiting.contains(row.key) { try leave(batch, row: row.key, in: state) }
-    try rejoin(batch, left, in: state)
+    for row in rows where !waiting.contains(row.key) { try batches.leave(batch, row: row.key, in: state) }
+    try batches.rejoin(batch, left, in: state)
   }
 
   /// - Returns: whether the cloud still has to be told of what was sent.
@@ -227,27 +221,28 @@ extension LocalStore {
     let mayBeForgotten =
       isLost || version == 0
       || server.map { $0.version > version && LostRange.mayBeOfTwoLives(version, $0.version) } ?? false
-    if case .conflict = result, mayBeForgotten, let server, !server.isDeleted, try isOwnPast(server, of: row, in: state)
+    if case .conflict = result, mayBeForgotten, let server, !server.isDeleted,
+      try ancestors.isOwnPast(server, of: row, in: state)
     {
       _ = row.head.settle(.notApplied, armed: planned.armed)
       summary.dirty += 1
       try adopt(server, by: row, in: state)
       return true
     }
-    if let server, case .accepted(server.version, _) = result { try note(server, ofRow: row.key, in: state) }
-    if result != .notApplied { try settleTolerated(row: row.key, in: state) }
-    if case .accepted(let version, _) = result { try dropWaiting(named: row.id, through: version, of: &state) }
+    if let server, case .accepted(server.version, _) = result { try writer.note(server, ofRow: row.key, in: state) }
+    if result != .notApplied { try tolerances.settle(row: row.key, in: state) }
+    if case .accepted(let version, _) = result { try inbox.dropWaiting(named: row.id, through: version, of: &state) }
     var isLeft = false
     switch row.head.settle(result, armed: planned.armed) {
     case .clean:
-      try forgetAncestor(of: row.key, in: state)
+      try ancestors.forget(of: row.key, in: state)
       summary.accepted += 1
     case .editedSince:
       if let body = planned.body {
-        try setAncestor(body, version: row.head.version, of: row.key, in: state)
+        try ancestors.set(body, version: row.head.version, of: row.key, in: state)
       } else {
         if case .accepted(let version) = outcome { deletions.add(row.id, of: table, version: version) }
-        try forgetAncestor(of: row.key, in: state)
+        try ancestors.forget(of: row.key, in: state)
       }
       summary.accepted += 1
       summary.dirty += 1
@@ -258,16 +253,16 @@ extension LocalStore {
       } else if let server {
         try outdate(row.id, version: server.version, in: &state)
       }
-      try removeRow(row, of: state)
+      try writer.remove(row, of: state)
       return false
     case .conflict:
       let entry = server ?? Entry(name: row.id, version: 0, created: 0, isDeleted: true, writer: "")
-      let lacking = try keepIncoming(entry, role: .serverCopy, of: state)
+      let lacking = try inbox.keep(entry, role: .serverCopy, of: state)
       summary.conflicts += 1
       isLeft = true
       summary.lacksChunks = summary.lacksChunks || lacking > 0
     case .rearmed:
-      if case .aborted = outcome, let body = planned.body { try keepPushed(body, of: row.key, in: state) }
+      if case .aborted = outcome, let body = planned.body { try ancestors.keepPushed(body, of: row.key, in: state) }
       summary.dirty += 1
       isLeft = true
     }
@@ -275,39 +270,33 @@ extension LocalStore {
     return isLeft
   }
 
-  /// Whether the cloud's copy is what the row's change was made from.
-  func isOwnPast(_ copy: Entry, of row: StoredRow, in state: TableState) throws(CaravanError) -> Bool {
-    if try ancestor(of: row.key, in: state) == copy.body { return true }
-    return try wasPushed(copy.body, of: row.key, in: state)
-  }
-
   /// The row's change is based on what is its own past. An echo has no body: it is of what the row is based on already.
   func adopt(_ copy: Entry, by changed: StoredRow, in state: TableState) throws(CaravanError) {
     var row = changed
-    if try wasPushed(copy.body, of: row.key, in: state) {
+    if try ancestors.wasPushed(copy.body, of: row.key, in: state) {
       // Nobody can be shown what is not here any more.
-      if try absentChunks(copy.body, in: state).isEmpty {
-        try setAncestor(copy.body, version: copy.version, of: row.key, in: state)
+      if try objectChunks.absent(copy.body, in: state).isEmpty {
+        try ancestors.set(copy.body, version: copy.version, of: row.key, in: state)
       } else {
-        try forgetAncestor(of: row.key, in: state)
+        try ancestors.forget(of: row.key, in: state)
       }
     }
     row.head = row.head.adopting(copy.version)
     try state.rows.updateHead(row, database)
-    try note(copy, ofRow: row.key, in: state)
+    try writer.note(copy, ofRow: row.key, in: state)
   }
 
   /// Waits for the row to be settled, like an entry that came while it was in flight.
   private func keepMerged(
     _ server: Entry, in state: inout TableState, _ summary: inout PushSummary
   ) throws(CaravanError) {
-    if let held = try incoming(named: server.name, role: .waiting, of: state) {
+    if let held = try inbox.entry(named: server.name, role: .waiting, of: state) {
       // What is still to be shown is shown first; this comes again in a page.
       guard held.version < server.version, !(state.showsSnapshots && held.version <= state.point) else { return }
     } else {
       state.waiting += 1
     }
-    let lacking = try keepIncoming(server, role: .waiting, of: state)
+    let lacking = try inbox.keep(server, role: .waiting, of: state)
     summary.lacksChunks = summary.lacksChunks || lacking > 0
   }
 
@@ -335,6 +324,26 @@ extension LocalStore {
   }
 
   // MARK: Chunks
+
+  public func unsentChunks(of op: UInt64) throws(CaravanError) -> [ChunkNeed] {
+    let rows = try database.all(
+      """
+      SELECT plan_rows.body, ancestors.body FROM plan_rows JOIN plans ON plans.op = plan_rows.op
+      LEFT JOIN ancestors ON ancestors.table_id = plans.table_id AND ancestors.row = plan_rows.row
+        AND ancestors.version = plan_rows.base
+      WHERE plan_rows.op = ? AND plan_rows.body IS NOT NULL ORDER BY position
+      """, op
+    ) { row in (body: row.bytes(0), ancestor: row.bytes(1)) }
+    guard let state = tables.values.first(where: { $0.op == op }) else { return [] }
+    var seen: Set<ChunkHash> = []
+    var needs: [ChunkNeed] = []
+    for (body, ancestor) in rows {
+      let old = try RowCodec.objects(inBody: ancestor)
+      needs += try objectChunks.needs(of: body, in: state) { field in old.first { $0.field == field }?.object }
+        .filter { seen.insert($0.hash).inserted }
+    }
+    return needs
+  }
 
   public func held(_ hashes: [ChunkHash]) throws(CaravanError) -> [ChunkHash] {
     let (database, reader) = (try database, chunkReader(try database))

@@ -13,10 +13,10 @@ extension LocalStore {
     _ table: TableID, cells: [CellValue], selection: Selection? = nil, intent: WriteIntent = WriteIntent()
   ) async throws(CaravanError) -> [String] {
     let state = try state(table)
-    try requireZone(of: state)
-    let values = try checked(cells, of: state, isInsert: selection == nil)
-    let promise = try promise(intent, isInsert: selection == nil, in: state)
-    try reserve.hold()
+    try catalog.requireZone(of: state)
+    let values = try writer.checked(cells, of: state, isInsert: selection == nil)
+    let promise = try tolerances.promise(intent, isInsert: selection == nil, in: state)
+    try context.reserve.hold()
     guard let selection else { return [try insert(values, into: table, intent, promise)] }
     guard !values.isEmpty else { throw CaravanError(.invalidData, "an update of '\(table.name)' names no column") }
     let keys = try await keys(of: selection, in: table)
@@ -25,17 +25,34 @@ extension LocalStore {
       var ids: [String] = []
       for key in keys {
         guard let row = try state.rows.row(key: key, database) else { continue }
-        let written = try rewrite(row, cells: values, drafts: [:], of: state)
+        let written = try writer.rewrite(row, cells: values, drafts: [:], of: state)
         ids.append(written.id)
         bytes += written.bytes
       }
-      if !ids.isEmpty { try note(intent, promise, in: state) }
+      if !ids.isEmpty { try tolerances.note(intent, promise, in: state) }
       try planAtOnce(&state)
-      try chunkTable.sweepUnlessWriting(openWrites)
+      try openWrites.sweep()
       return ids
     }
-    if !ids.isEmpty { tellDirtied(state, bytes: bytes, intent, promise) }
+    if !ids.isEmpty { context.events.tellDirtied(state, bytes: bytes, intent, promise) }
     return ids
+  }
+
+  /// A whole insert in its own transaction.
+  private func insert(
+    _ values: [Int: SQLValue], into table: TableID, _ intent: WriteIntent, _ promise: WritePromise
+  ) throws(CaravanError) -> String {
+    let state = try state(table)
+    let id = try writer.newID(values, of: state)
+    let bytes = try change(table, promise.durability) { (state) throws(CaravanError) in
+      let bytes = try writer.insert(id: id, cells: values, drafts: [:], into: state)
+      if promise == .accepted { try accept(id, intent, in: state) }
+      try tolerances.note(intent, promise, in: state)
+      try planAtOnce(&state)
+      return bytes
+    }
+    context.events.tellDirtied(state, bytes: bytes, intent, promise)
+    return id
   }
 
   /// Inserts a row, or updates every row of the selection, with whole objects. Durable on return.
@@ -45,7 +62,7 @@ extension LocalStore {
     intent: WriteIntent = WriteIntent()
   ) async throws(CaravanError) -> [String] {
     // Nobody else has the handle: no session is called 0. It is closed at once, so no crash finds it open.
-    let values = try checked(cells, of: try state(table), isInsert: selection == nil)
+    let values = try writer.checked(cells, of: try state(table), isInsert: selection == nil)
     let opened = try await open(
       .write(values), .closedAtOnce, in: table, contents.map(\.column), selection, intent, owner: 0)
     do {
@@ -81,7 +98,7 @@ extension LocalStore {
     }
     var intent = intent
     if isHeld { intent.loss = .none }
-    let values = try checked(cells, of: try state(table), isInsert: selection == nil)
+    let values = try writer.checked(cells, of: try state(table), isInsert: selection == nil)
     return try await open(
       .write(values), isHeld ? .held : .open, in: table, objects, selection, intent, owner: owner)
   }
@@ -100,10 +117,10 @@ extension LocalStore {
     _ intent: WriteIntent, owner: UInt64
   ) async throws(CaravanError) -> OpenedWrite {
     var state = try state(table)
-    try requireZone(of: state)
-    let promise = try promise(intent, isInsert: selection == nil, in: state)
-    let columns = try objectColumns(objects, of: state)
-    if case .write = deed { try reserve.hold() }
+    try catalog.requireZone(of: state)
+    let promise = try tolerances.promise(intent, isInsert: selection == nil, in: state)
+    let columns = try writer.objectColumns(objects, of: state)
+    if case .write = deed { try context.reserve.hold() }
     var selected: [Int64]?
     if let selection {
       selected = try await keys(of: selection, in: table)
@@ -118,47 +135,17 @@ extension LocalStore {
       }
       for key in keys { targets.append(try target(key, columns, of: state)) }
     } else if case .write(let values) = deed {
-      let id = try newID(values, of: state)
+      let id = try writer.newID(values, of: state)
       let drafts = columns.map { ($0, ObjectDraft(nil, state.chunking ?? options.chunking)) }
       targets = [OpenWrite.Target(key: nil, id: id, drafts: Dictionary(uniqueKeysWithValues: drafts))]
     }
     var write = OpenWrite(
       owner: owner, table: table, deed, life, intent: intent, promise: promise, targets: targets)
-    try requireRoom(for: write)
+    try openWrites.requireRoom(for: write)
     if life != .closedAtOnce, !columns.isEmpty { try countOpen(&write.targets, of: state) }
     let handle = newHandle()
-    openWrites[handle] = write
+    openWrites.all[handle] = write
     return OpenedWrite(handle: handle, rows: write.rows, promise: promise)
-  }
-
-  private func requireRoom(for write: OpenWrite) throws(CaravanError) {
-    let app = write.table.app
-    let others = openWrites.values.filter { $0.table.app == app && $0.isHeld == write.isHeld }
-    guard write.isHeld else {
-      guard others.count < StoreLimits.openWritesPerApp else {
-        throw CaravanError(.limitExceeded, "app '\(app)' has \(others.count) open writes: close some")
-      }
-      return
-    }
-    guard others.count < StoreLimits.heldWritesPerApp else {
-      throw CaravanError(
-        .limitExceeded,
-        "\(others.count) writes of app '\(app)' wait to be closed together, which is the limit: make more batches")
-    }
-    let (rows, bytes) = others.reduce((write.targets.count, write.cellBytes)) {
-      ($0.0 + $1.targets.count, $0.1 + $1.cellBytes)
-    }
-    try Self.checkBatch(rows: rows, bytes: bytes, of: app)
-  }
-
-  /// - Throws: `limitExceeded` when it is more than the cloud commits at once.
-  static func checkBatch(rows: Int, bytes: Int, of app: ContainerID) throws(CaravanError) {
-    guard rows <= Limits.groupRecords, bytes <= Limits.groupBytes else {
-      throw CaravanError(
-        .limitExceeded,
-        "\(rows) rows with \(bytes) bytes of app '\(app)' would be written together: the limit is "
-          + "\(Limits.groupRecords) rows and \(Limits.groupBytes) bytes, make more batches")
-    }
   }
 
   /// Puts bytes into an open object; beyond its end it grows, a gap is zeros.
@@ -189,51 +176,32 @@ extension LocalStore {
   /// leaves there what is collected.
   private func sendAhead(_ draft: inout ObjectDraft, of table: TableID) {
     // What the disk refuses, the next piece is refused for.
-    guard planned.tables.contains(table), let chunkTable = try? chunkTable,
+    guard plannedTables.contains(table), let chunkTable = try? chunkTable,
       let cut = try? draft.takeCut(ofBytes: EngineLimits.bytesAhead, chunkTable), !cut.isEmpty
     else { return }
-    tellCut(table, cut)
-  }
-
-  public func chunksBeingWritten(_ hashes: [ChunkHash]) throws(CaravanError) -> [LocalChunk] {
-    let reader = chunkReader(try database)
-    let drafts = openWrites.values.flatMap(\.targets).flatMap(\.drafts.values)
-    var chunks: [LocalChunk] = []
-    for hash in hashes {
-      let loose = drafts.lazy.compactMap { $0.loose[hash] }.first
-      guard let bytes = if let loose { try reader.bytes(loose) } else { try reader.bytes(hash) } else { continue }
-      chunks.append(LocalChunk(hash: hash, bytes: bytes))
-    }
-    return chunks
+    context.events.tellCut(table, cut)
   }
 
   // MARK: Handles
-
-  func openWrite(_ handle: UInt64, owner: UInt64) throws(CaravanError) -> OpenWrite {
-    guard let write = openWrites[handle], write.owner == owner else {
-      throw CaravanError(.invalidData, "write \(handle) is not open here: begin a new one")
-    }
-    return write
-  }
 
   private func withDraft(
     _ handle: UInt64, row: Int, object: String, owner: UInt64,
     _ body: (inout ObjectDraft, inout OpenWrite.Target, (table: TableID, column: Int)) throws(CaravanError) -> Void
   ) throws(CaravanError) {
-    var write = try openWrite(handle, owner: owner)
+    var write = try openWrites.write(handle, owner: owner)
     let column = try state(write.table).column(named: object)
     guard write.targets.indices.contains(row), var draft = write.targets[row].drafts[column] else {
       throw CaravanError(.invalidData, "object '\(object.prefix(80))' of row \(row) is not open in write \(handle)")
     }
     // The draft must have one owner while it is edited, or its bytes would be copied with every call.
-    openWrites[handle] = nil
+    openWrites.all[handle] = nil
     write.targets[row].drafts[column] = nil
     defer {
       write.targets[row].drafts[column] = draft
-      openWrites[handle] = write
+      openWrites.all[handle] = write
     }
     try body(&draft, &write.targets[row], (write.table, column))
-    let waiting = openWrites.values.reduce(draft.waitingBytes + write.waitingBytes) {
+    let waiting = openWrites.all.values.reduce(draft.waitingBytes + write.waitingBytes) {
       $1.table.app == write.table.app ? $0 + $1.waitingBytes : $0
     }
     if draft.isFull || waiting > StoreLimits.overlayBytesPerApp { _ = try draft.fold(chunkTable) }
@@ -251,7 +219,7 @@ extension LocalStore {
     let reader = chunkReader(try database)
     var drafts: [Int: ObjectDraft] = [:]
     for column in columns {
-      if isOpen(row, column: column, of: state.table) {
+      if openWrites.isOpen(row, column: column, of: state.table) {
         throw CaravanError(
           .serverBusy,
           "object '\(state.schema.columns[column].name)' of row \(row.id) is open in another write: close that",
@@ -262,17 +230,5 @@ extension LocalStore {
       drafts[column] = ObjectDraft(manifest, state.chunking ?? options.chunking)
     }
     return OpenWrite.Target(key: key, id: row.id, drafts: drafts)
-  }
-
-  private func isOpen(_ row: StoredRow, column: Int, of table: TableID) -> Bool {
-    openWrites.values.contains { write in
-      write.table == table && write.has(row: row.id)
-        && write.targets.contains { $0.isRow(row) && $0.drafts[column] != nil }
-    }
-  }
-
-  /// An app has the row open: what arrives for it waits.
-  func isOpen(row id: String, of table: TableID) -> Bool {
-    openWrites.values.contains { write in write.table == table && write.has(row: id) }
   }
 }

@@ -28,26 +28,19 @@ public actor LocalStore {
   nonisolated let executor: any SerialExecutor
   public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
-  let host: Host
-  let options: LocalStoreOptions
-  let path: String
-  let directory: String
+  let context: StoreContext
+  let batches: Batches
+  let ancestors: Ancestors
+  let tolerances: Tolerances
+  let catalog: TableCatalog
+  let refusals: Refusals
+  let objectChunks: ObjectChunks
+  let inbox: Inbox
+  let writer: RowWriter
   private let lock: DirectoryLock
-  /// Nil once closed.
-  private(set) var connection: Connection?
-  let chunkFile: ChunkFile
-  let reserve: DiskReserve
-  /// Names chunks and waits for the disk beside the store's thread.
-  let helper: any Helper
-  let damage = DamageLog()
 
-  var meta: StoreMeta
-  var tables: [TableID: TableState] = [:]
-  /// Number of the newest local change.
-  var lastChange: Int64 = 0
-
-  var openWrites: [UInt64: OpenWrite] = [:]
-  var cursors: [UInt64: ReadCursor] = [:]
+  let openWrites: OpenWrites
+  var cursors: [UInt64: ReadCursor] = [:] { didSet { context.isBeingRead = !cursors.isEmpty } }
   /// Rings when a cursor may have been idle for too long; without cursors nobody wakes.
   let idleSignal = Signal()
   let idleAlarm: Alarm
@@ -60,22 +53,8 @@ public actor LocalStore {
   var deletions = RecentDeletions()
   /// Rows whose copies at the cloud are damaged, with the versions of those.
   var cloudDamage: [TableID: [String: Seq]] = [:]
-  /// Some push came to nothing; most of the time none has, and then nobody looks for it.
-  var hasPushedInVain = false
-  /// Numbers of tables with rows that go to the cloud together; those that have had such since the start, too.
-  var batched: Set<Int64> = []
-  /// Tables whose changes are planned with the change itself, and plans made so that nobody has taken.
-  var planned: (tables: Set<TableID>, waiting: [TableID: PushPlan]) = ([], [:])
-  /// Numbers of the tables that are registered with a tolerance of loss.
-  var mayLose: Set<Int64> = []
-  /// The lowest op whose end is recorded and not yet on the disk: a power cut would bring it back.
-  var settledLater: UInt64?
-  /// Of writes and cursors.
-  var lastHandle: UInt64 = 0
-
-  private var dirtied: (@Sendable (TableID, LocalChange) -> Void)?
-  private var news: (@Sendable (TableID) -> Void)?
-  private var cut: (@Sendable (TableID, [ChunkHash]) -> Void)?
+  /// Tables whose changes are planned with the change itself.
+  var plannedTables: Set<TableID> = []
 
   // MARK: Life
 
@@ -109,28 +88,31 @@ public actor LocalStore {
 
   private init(_ directory: String, host: Host, options: LocalStoreOptions) throws(CaravanError) {
     executor = host.executors.makeInline()
-    helper = host.executors.makeHelper("store")
     idleAlarm = Alarm(clock: host.clock, ring: idleSignal)
-    self.host = host
-    self.options = options
-    path = "\(directory)/agent.db"
-    self.directory = directory
     lock = try DirectoryLock(directory)
     let files = SalvageFiles(directory: directory)
-    let database = try Connection(.file(path), Self.connectionOptions(options))
+    let database = try Connection(.file("\(directory)/agent.db"), Self.connectionOptions(options))
     guard try database.userVersion > 0 || !files.exists(files.head) else {
       throw CaravanError(.internalError, "the database file is empty, and was not")
     }
     try StoreSchema.install(in: database)
     KeptRoots.write(directory, database, options)
-    database.whenDamaged = { [damage] in damage.noteDatabase(files) }
+    let damage = DamageLog()
+    database.whenDamaged = { damage.noteDatabase(files) }
     // In the upper bits the time, so that epochs grow; in the lower ones chance, so that no two stores share one.
     let time = UInt64(max(0, host.clock.wallTime.milliseconds))
-    meta = try StoreMeta(database, newEpoch: time << 16 & UInt64(Int64.max) | host.random.below(1 << 16))
-    connection = database
-    chunkFile = try ChunkFile(
-      "\(directory)/chunks.dat", isDurable: options.isDurable, maximumBytes: options.maximumBytes, tap: options.tap)
-    reserve = try DiskReserve("\(directory)/reserve.dat", bytes: options.reserveBytes, tap: options.tap)
+    let meta = try StoreMeta(database, newEpoch: time << 16 & UInt64(Int64.max) | host.random.below(1 << 16))
+    context = try StoreContext(
+      directory, host: host, options: options, damage: damage, meta: meta, connection: database)
+    batches = Batches(context)
+    ancestors = Ancestors(context)
+    tolerances = Tolerances(context)
+    openWrites = OpenWrites(context)
+    catalog = TableCatalog(context, batches: batches, tolerances: tolerances)
+    refusals = Refusals(context: context, batches: batches)
+    objectChunks = ObjectChunks(context: context)
+    inbox = Inbox(catalog: catalog)
+    writer = RowWriter(inbox: inbox, ancestors: ancestors, refusals: refusals)
   }
 
   static func connectionOptions(_ options: LocalStoreOptions) -> ConnectionOptions {
@@ -145,149 +127,97 @@ public actor LocalStore {
 
   /// Ends reads, drops open writes and gives the directory up. Calls that come later are refused as `unavailable`.
   public func close() {
-    if connection != nil { try? saveTold() }
+    if connection != nil { try? catalog.saveTold() }
     selectionTurns.stopAll()
     for cursor in cursors.values where !cursor.isLent { cursor.reader.close() }
     for reader in idleReaders { reader.close() }
-    (cursors, idleReaders, openWrites) = ([:], [], [:])
-    connection?.close()
-    connection = nil
-    chunkFile.close()
-    reserve.close()
+    (cursors, idleReaders, openWrites.all) = ([:], [], [:])
+    context.close()
     lock.release()
   }
 
   // MARK: Who is told
 
   /// Called on the store's thread after rows became ready for upstream; must return at once.
-  public func whenDirtied(_ tell: @escaping @Sendable (TableID, LocalChange) -> Void) { dirtied = tell }
+  public func whenDirtied(_ tell: @escaping @Sendable (TableID, LocalChange) -> Void) { context.events.dirtied = tell }
 
   /// Called on the store's thread when a table has upcalls to deliver; must return at once.
-  public func whenNewsArrives(_ tell: @escaping @Sendable (TableID) -> Void) { news = tell }
+  public func whenNewsArrives(_ tell: @escaping @Sendable (TableID) -> Void) { context.events.news = tell }
 
   /// Called on the store's thread with chunks of rows that are being written, of tables whose changes go at once; must
   /// return at once.
-  public func whenChunksAreCut(_ tell: @escaping @Sendable (TableID, [ChunkHash]) -> Void) { cut = tell }
+  public func whenChunksAreCut(_ tell: @escaping @Sendable (TableID, [ChunkHash]) -> Void) { context.events.cut = tell }
 
-  func tellCut(_ table: TableID, _ chunks: [ChunkHash]) { cut?(table, chunks) }
+  // MARK: The context
 
-  func tellDirtied(_ state: TableState, bytes: Int) { tellDirtied(state, LocalChange(bytes: bytes)) }
-
-  func tellDirtied(_ state: TableState, _ change: LocalChange) {
-    if !state.isLocalOnly { dirtied?(state.table, change) }
-  }
-
-  func tellNews(_ table: TableID) { news?(table) }
-
-  // MARK: Parts everybody uses
-
-  var database: Connection {
-    get throws(CaravanError) {
-      if let connection { return connection }
-      throw CaravanError(.unavailable, "the local store is closed: the agent is stopping")
-    }
-  }
-
-  var chunkTable: ChunkTable {
-    get throws(CaravanError) {
-      ChunkTable(
-        database: try database, file: chunkFile, reserve: reserve, damage: damage, inlineBytes: options.inlineBytes,
-        helper: helper)
-    }
-  }
-
-  func chunkReader(_ connection: Connection) -> ChunkReader {
-    ChunkReader(database: connection, file: chunkFile, damage: damage)
-  }
-
-  func state(_ table: TableID) throws(CaravanError) -> TableState {
-    _ = try database
-    if let state = tables[table] { return state }
-    throw CaravanError(.tableNotFound, "app '\(table.app)' has no table '\(table.name.prefix(80))': create it first")
-  }
-
-  /// One transaction. Chunks written in it are on the disk before it is.
-  func transaction<Result>(
-    _ durability: TransactionDurability = .atOnce, _ body: () throws(CaravanError) -> Result
-  ) throws(CaravanError) -> Result {
-    let mark = chunkFile.mark
-    let before = try database.pagesWritten
-    // What is gone makes room once a power cut does not bring it back: where there is none, nobody waits for that.
-    let isAtOnce = durability == .atOnce || reserve.isSpent
-    do {
-      let result = try database.committing(durably: isAtOnce) { () throws(CaravanError) in
-        try database.transaction { () throws(CaravanError) in
-          let result = try body()
-          try chunkFile.sync()
-          return result
-        }
-      }
-      // A commit of nothing waits for no disk.
-      if isAtOnce, try database.pagesWritten != before {
-        settledLater = nil
-        chunkFile.settleFreed()
-      }
-      if cursors.isEmpty { reserve.isSpent ? chunkFile.giveBack() : chunkFile.releaseFreed() }
-      if reserve.isSpent { try? reserve.hold() }
-      return result
-    } catch {
-      chunkFile.rewind(to: mark)
-      if error.code == .storageFull {
-        reserve.release()
-        // The log can begin anew then, and needs no more of the disk.
-        _ = try? database.checkpoint(.passive)
-      }
-      throw error
-    }
-  }
-
-  /// One transaction that may change the table's state; what the store remembers changes only if that does.
-  /// - Parameter isFreeing: also on a full disk, as rows are deleted and pushes settled.
+  var host: Host { context.host }
+  var options: LocalStoreOptions { context.options }
+  var damage: DamageLog { context.damage }
+  var connection: Connection? { context.connection }
+  var database: Connection { get throws(CaravanError) { try context.database } }
+  var chunkTable: ChunkTable { get throws(CaravanError) { try context.chunkTable } }
+  func chunkReader(_ connection: Connection) -> ChunkReader { context.chunkReader(connection) }
+  func newHandle() -> UInt64 { context.newHandle() }
+  func nextChange() -> Int64 { context.nextChange() }
+  var tables: [TableID: TableState] { catalog.tables }
+  func state(_ table: TableID) throws(CaravanError) -> TableState { try catalog.state(table) }
   func change<Result>(
     _ table: TableID, _ durability: TransactionDurability = .atOnce, isFreeing: Bool = false,
     _ body: (inout TableState) throws(CaravanError) -> Result
-  ) throws(CaravanError) -> Result {
-    if isFreeing { return try freeing { () throws(CaravanError) in try change(table, durability, body) } }
-    var state = try state(table)
-    let (wasResyncing, hadWaiting) = (state.isResyncing, state.waiting)
-    let before = (lastChange, meta, planned.waiting)
-    do {
-      let result = try transaction(durability) { () throws(CaravanError) in
-        let result = try body(&state)
-        try writeEvents(of: &state)
-        return result
-      }
-      tables[table] = state
-      if state.waiting != hadWaiting { noteWaiting() }
-      // Nothing of it was collected until the cloud had named all it has.
-      if wasResyncing, !state.isResyncing { try? tellCollectable(of: table, bytes: 1) }
-      return result
-    } catch {
-      (lastChange, meta, planned.waiting) = before
-      for state in tables.values { _ = state.draft.take() }
-      throw error
-    }
+  ) throws(CaravanError) -> Result { try catalog.change(table, durability, isFreeing: isFreeing, body) }
+
+  // MARK: Events
+
+  /// Where a connection goes on that names no number: all of the app's have taken what there was up to here.
+  public func told(of table: TableID) throws(CaravanError) -> UInt64 { try catalog.told(of: table) }
+
+  /// What happened to a table since any connection of its app was told.
+  public func takeUpcalls(_ table: TableID) throws(CaravanError) -> PendingUpcalls {
+    let upcalls = try upcalls(of: table, after: told(of: table))
+    try tell(table, upTo: upcalls.number)
+    return upcalls
   }
 
-  /// What frees space: once more when the first refusal of the disk has made room for it.
-  /// - Parameter body: changes nothing when it throws.
-  func freeing<Result>(_ body: () throws(CaravanError) -> Result) throws(CaravanError) -> Result {
-    let hadReserve = !reserve.isSpent
-    do { return try body() } catch {
-      guard error.code == .storageFull, hadReserve, reserve.isSpent else { throw error }
-      return try body()
-    }
+  /// The app has taken the events up to this number.
+  public func tell(_ table: TableID, upTo number: UInt64) throws(CaravanError) {
+    try catalog.tell(table, upTo: number)
   }
 
-  /// A hybrid timestamp: the time of the change, and later than all changes before it whatever became of the clock.
-  func nextChange() -> Int64 {
-    let now = HybridStamp(milliseconds: host.clock.wallTime.milliseconds)
-    lastChange = max(lastChange + 1, Int64(clamping: now.rawValue))
-    return lastChange
+  /// What happened to a table behind the event of this number.
+  public func upcalls(of table: TableID, after number: UInt64) throws(CaravanError) -> PendingUpcalls {
+    let state = try state(table)
+    var upcalls = try EventLogs(context: context).upcalls(of: state, after: number)
+    upcalls.conflicts = try inbox.conflictCount(of: state)
+    return upcalls
   }
 
-  func newHandle() -> UInt64 {
-    lastHandle += 1
-    return lastHandle
+  /// Somebody begins to listen.
+  func tellAgain(_ table: TableID) { context.events.tellNews(table) }
+
+  /// What a write with this intent may rely on.
+  /// - Throws: `tableNotFound`; `invalidData` when the intent asks for what the table is not registered for.
+  public func promise(
+    _ intent: WriteIntent, isInsert: Bool, in table: TableID
+  ) throws(CaravanError) -> WritePromise { try tolerances.promise(intent, isInsert: isInsert, in: try state(table)) }
+
+  /// The same, of open writes that end together.
+  public func promise(ofWrites handles: [UInt64]) -> WritePromise { openWrites.promise(ofWrites: handles) }
+
+  public func chunksBeingWritten(_ hashes: [ChunkHash]) throws(CaravanError) -> [LocalChunk] {
+    try openWrites.chunksBeingWritten(hashes)
+  }
+
+  // MARK: What is missing
+
+  public func missingChunks(of table: TableID, limit: Int) throws(CaravanError) -> [ChunkNeed] {
+    try inbox.missingChunks(of: table, limit: limit)
+  }
+
+  public func missingChunks(of table: TableID, limit: Int, room: Int) async throws(CaravanError) -> [ChunkNeed] {
+    try await inbox.missingChunks(of: table, limit: limit, room: room)
+  }
+
+  public func chunks(lackedBy page: [IncomingEntry], of table: TableID) throws(CaravanError) -> [ChunkNeed] {
+    try inbox.chunks(lackedBy: page, of: table)
   }
 }

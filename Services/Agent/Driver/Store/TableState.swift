@@ -53,6 +53,8 @@ struct TableState {
   /// A page from its token on left out what has to be known: the next one is asked for as a whole, also by a session
   /// that comes after this one has been cut off.
   var lacksBodies = false
+  /// A plan that was made with the change itself, and that nobody has taken.
+  var untaken: PushPlan?
   /// Its op in flight.
   var op: UInt64?
   /// Highest version that the answer to a push of this process gave a row: the device has no own writes up to here to

@@ -1,5 +1,5 @@
-public import CaravanAgentCore
-public import CaravanModel
+internal import CaravanAgentCore
+internal import CaravanModel
 internal import CaravanRuntime
 internal import CaravanSQLite
 
@@ -57,35 +57,35 @@ final class EventDraft {
   }
 }
 
-extension LocalStore {
-  func recallEvents() throws(CaravanError) {
+/// The events of each table, as they are kept. Belongs to the transaction of its caller, unless it only reads.
+struct EventLogs: StorePart {
+  let context: StoreContext
+
+  /// Every log that there is, by the number of its table.
+  func all() throws(CaravanError) -> [Int64: EventLog] {
     let logs = try database.all("SELECT table_id, floor, told FROM event_logs") { row in
       (table: row.integer(0), floor: row.unsigned(1), told: row.unsigned(2))
     }
     let counts = try database.all("SELECT table_id, max(number), count(*) FROM events GROUP BY table_id") { row in
       (table: row.integer(0), last: row.unsigned(1), count: Int(row.integer(2)))
     }
-    for (table, state) in tables {
-      guard let log = logs.first(where: { $0.table == state.number }) else {
-        // Lost with the file that it was in: who had been told anything looks anew.
-        try beginLog(of: state)
-        continue
-      }
-      let found = counts.first { $0.table == state.number }
-      tables[table]?.log = EventLog(
+    var all: [Int64: EventLog] = [:]
+    for log in logs {
+      let found = counts.first { $0.table == log.table }
+      all[log.table] = EventLog(
         floor: log.floor, last: found?.last ?? log.floor, told: log.told, count: found?.count ?? 0)
     }
+    return all
   }
 
-  private func beginLog(of state: TableState) throws(CaravanError) {
-    let log = EventLog(from: eventStamp)
+  /// The log was lost with the file that it was in: who had been told anything looks anew.
+  func beginAnew(of state: inout TableState) throws(CaravanError) {
     try database.run("DELETE FROM events WHERE table_id = ?", state.number)
-    try database.run("INSERT OR REPLACE INTO event_logs VALUES (?, ?, ?)", state.number, log.floor, log.told)
-    tables[state.table]?.log = log
+    try begin(of: &state)
   }
 
   /// Part of making a table, inside its transaction.
-  func beginLog(of state: inout TableState) throws(CaravanError) {
+  func begin(of state: inout TableState) throws(CaravanError) {
     state.log = EventLog(from: eventStamp)
     try database.run(
       "INSERT OR REPLACE INTO event_logs VALUES (?, ?, ?)", state.number, state.log.floor, state.log.told)
@@ -94,7 +94,7 @@ extension LocalStore {
   private var eventStamp: UInt64 { HybridStamp(milliseconds: host.clock.wallTime.milliseconds).rawValue }
 
   /// Writes down what the transaction that is about to end has done.
-  func writeEvents(of state: inout TableState) throws(CaravanError) {
+  func write(of state: inout TableState) throws(CaravanError) {
     guard !state.draft.isEmpty else { return }
     for (event, rows) in state.draft.take().sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
       try database.run(
@@ -102,11 +102,11 @@ extension LocalStore {
         rows.count, rows.names.joined(separator: "\n"))
     }
     state.hasNews = true
-    if state.log.count >= 2 * StoreLimits.eventsKept { try forgetEvents(of: &state) }
-    try saveLog(of: &state)
+    if state.log.count >= 2 * StoreLimits.eventsKept { try forget(of: &state) }
+    try save(of: &state)
   }
 
-  private func forgetEvents(of state: inout TableState) throws(CaravanError) {
+  private func forget(of state: inout TableState) throws(CaravanError) {
     let floor = try database.first(
       "SELECT number FROM events WHERE table_id = ? ORDER BY number DESC LIMIT 1 OFFSET ?", state.number,
       StoreLimits.eventsKept
@@ -116,46 +116,14 @@ extension LocalStore {
     (state.log.floor, state.log.count) = (floor, StoreLimits.eventsKept)
   }
 
-  private func saveLog(of state: inout TableState) throws(CaravanError) {
+  func save(of state: inout TableState) throws(CaravanError) {
     try database.run(
       "UPDATE event_logs SET floor = ?, told = ? WHERE table_id = ?", state.log.floor, state.log.told, state.number)
     state.log.noteSaved()
   }
 
-  /// Remembers how far apps have been told, as far as that is not written down with events: told twice after a crash is
-  /// better than never.
-  func saveTold() throws(CaravanError) {
-    let unsaved = tables.values.filter(\.log.hasUnsaved)
-    guard !unsaved.isEmpty else { return }
-    try freeing { () throws(CaravanError) in
-      try transaction(.later) { () throws(CaravanError) in
-        for var state in unsaved { try saveLog(of: &state) }
-      }
-    }
-    for state in unsaved { tables[state.table]?.log.noteSaved() }
-  }
-
-  // MARK: Telling
-
-  /// Where a connection goes on that names no number: all of the app's have taken what there was up to here.
-  public func told(of table: TableID) throws(CaravanError) -> UInt64 { try state(table).log.told }
-
-  /// What happened to a table since any connection of its app was told.
-  public func takeUpcalls(_ table: TableID) throws(CaravanError) -> PendingUpcalls {
-    let upcalls = try upcalls(of: table, after: told(of: table))
-    try tell(table, upTo: upcalls.number)
-    return upcalls
-  }
-
-  /// The app has taken the events up to this number.
-  public func tell(_ table: TableID, upTo number: UInt64) throws(CaravanError) {
-    _ = try state(table)
-    tables[table]?.log.tell(upTo: number)
-  }
-
-  /// What happened to a table behind the event of this number.
-  public func upcalls(of table: TableID, after number: UInt64) throws(CaravanError) -> PendingUpcalls {
-    let state = try state(table)
+  /// What happened to a table behind the event of this number, its conflicts aside.
+  func upcalls(of state: TableState, after number: UInt64) throws(CaravanError) -> PendingUpcalls {
     var upcalls = PendingUpcalls(number: state.log.last)
     upcalls.isCutOff = !state.log.isWhole(after: number)
     let start = upcalls.isCutOff ? state.log.floor : number
@@ -170,24 +138,6 @@ extension LocalStore {
         upcalls.add(event.kind, EventRows(count: event.count, names: names), limit: StoreLimits.rowsPerUpcall)
       }
     }
-    upcalls.conflicts = try conflictCount(of: state)
     return upcalls
-  }
-
-  /// Somebody begins to listen.
-  func tellAgain(_ table: TableID) { tellNews(table) }
-
-  func conflictCount(of state: TableState) throws(CaravanError) -> Int {
-    guard state.absence == nil else { return 0 }
-    return try database.first(
-      "SELECT count(*) FROM incoming WHERE table_id = ? AND role = 1 AND lacking = 0", state.number
-    ) { row in Int(row.integer(0)) } ?? 0
-  }
-
-  /// Tells whoever listens when something has happened to the table.
-  func tellNewsIfAny(of table: TableID) {
-    guard tables[table]?.hasNews == true else { return }
-    tables[table]?.hasNews = false
-    tellNews(table)
   }
 }

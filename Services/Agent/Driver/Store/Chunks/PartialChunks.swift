@@ -1,5 +1,5 @@
 internal import CaravanAgentCore
-public import CaravanModel
+internal import CaravanModel
 internal import CaravanSQLite
 
 /// Chunks that come in parts (MOB-23), until they are whole.
@@ -10,17 +10,20 @@ enum PartTable {
   }
 }
 
-extension LocalStore {
-  public func part(of hash: ChunkHash) throws(CaravanError) -> [UInt8] {
+/// Keeps what has come of chunks whose rest is awaited.
+struct PartialChunks: StorePart {
+  let context: StoreContext
+
+  func part(of hash: ChunkHash) throws(CaravanError) -> [UInt8] {
     let parts = try database.all("SELECT bytes FROM chunk_parts WHERE hash = ? ORDER BY id", hash) { row in
       row.bytes(0)
     }
     return parts.reduce(into: []) { $0 += $1 }
   }
 
-  public func keep(part: [UInt8], of hash: ChunkHash, from start: Int) throws(CaravanError) {
+  func keep(_ part: [UInt8], of hash: ChunkHash, from start: Int) throws(CaravanError) {
     // What a power cut takes comes again.
-    try transaction(.later) { () throws(CaravanError) in
+    try context.transaction(.later) { () throws(CaravanError) in
       let held = try database.first("SELECT ifnull(sum(length(bytes)), 0) FROM chunk_parts WHERE hash = ?", hash) {
         row in Int(row.integer(0))
       }
@@ -34,8 +37,8 @@ extension LocalStore {
     }
   }
 
-  public func dropPart(of hash: ChunkHash) throws(CaravanError) {
-    try transaction(.later) { () throws(CaravanError) in
+  func drop(_ hash: ChunkHash) throws(CaravanError) {
+    try context.transaction(.later) { () throws(CaravanError) in
       try database.run("DELETE FROM chunk_parts WHERE hash = ?", hash)
     }
   }

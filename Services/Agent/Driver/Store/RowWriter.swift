@@ -4,8 +4,17 @@ internal import CaravanModel
 internal import CaravanRuntime
 internal import CaravanSQLite
 
-// How a local change gets into a row. Everything here runs inside the transaction of its caller, unless it says other.
-extension LocalStore {
+/// How changes get into rows, an app's and the cloud's, and how rows go. What changes something runs inside the
+/// transaction of its caller.
+struct RowWriter: TablePart {
+  let inbox: Inbox
+  let ancestors: Ancestors
+  let refusals: Refusals
+
+  var catalog: TableCatalog { inbox.catalog }
+  private var batches: Batches { catalog.batches }
+  private var tolerances: Tolerances { catalog.tolerances }
+
   // MARK: What apps give
 
   /// By column. An insert must give the primary key, an update must not.
@@ -59,25 +68,8 @@ extension LocalStore {
 
   // MARK: Insert
 
-  /// A whole insert in its own transaction.
-  func insert(
-    _ values: [Int: SQLValue], into table: TableID, _ intent: WriteIntent, _ promise: WritePromise
-  ) throws(CaravanError) -> String {
-    let state = try state(table)
-    let id = try newID(values, of: state)
-    let bytes = try change(table, promise.durability) { (state) throws(CaravanError) in
-      let bytes = try insertRow(id: id, cells: values, drafts: [:], into: state)
-      if promise == .accepted { try accept(id, intent, in: state) }
-      try note(intent, promise, in: state)
-      try planAtOnce(&state)
-      return bytes
-    }
-    tellDirtied(state, bytes: bytes, intent, promise)
-    return id
-  }
-
   /// - Returns: bytes of the row's body, about.
-  func insertRow(
+  func insert(
     id: String, cells: [Int: SQLValue], drafts: [Int: ObjectDraft], into state: TableState
   ) throws(CaravanError) -> Int {
     if let old = try state.rows.row(id: id, database) {
@@ -127,8 +119,8 @@ extension LocalStore {
     let change = RowChange(cells: !cells.isEmpty, objects: !touched.isEmpty || clears)
     guard change.cells || change.objects else { return (old.id, 0) }
     var row = old
-    if state.tracks(row.head), row.head.write(change) == .keepAncestor { try keepAncestor(old, in: state) }
-    try settleTolerated(row: row.key, in: state)
+    if state.tracks(row.head), row.head.write(change) == .keepAncestor { try ancestors.keep(old, in: state) }
+    try tolerances.settle(row: row.key, in: state)
     try fill(&row, cells, touched, of: state)
     row.change = nextChange()
     try state.rows.update(row, database)
@@ -172,59 +164,81 @@ extension LocalStore {
     return bytes
   }
 
-  // MARK: Ancestors
+  // MARK: From the cloud
 
-  /// The content the cloud knows, kept while the row differs from it.
-  func keepAncestor(_ row: StoredRow, in state: TableState) throws(CaravanError) {
-    try setAncestor(
-      try state.codec.body(row.cells, extra: row.extra), version: row.head.version, of: row.key, in: state)
+  /// A row is what the cloud has: a new one, or the one that was there.
+  func take(
+    _ content: RowCodec.Content, _ entry: Entry, over old: StoredRow?, in state: TableState
+  ) throws(CaravanError) {
+    state.draft.note(.changed, entry.name)
+    if let old { return try overwrite(old, with: content, entry, in: state) }
+    try chunkTable.retain(content.chunks)
+    let new = StoredRow(
+      key: 0, id: entry.name, head: RowHead(version: entry.version), change: 0, extra: content.extra,
+      cells: content.cells)
+    try state.rows.insert(new, by: RowAuthorship(of: entry), database)
   }
 
-  func setAncestor(_ body: [UInt8], version: Seq, of key: Int64, in state: TableState) throws(CaravanError) {
-    try chunkTable.retain(try RowCodec.chunks(inBody: body))
-    try forgetAncestor(of: key, in: state)
-    try database.run("INSERT INTO ancestors VALUES (?, ?, ?, ?)", state.number, key, version, body)
+  /// The row becomes what the cloud has.
+  func overwrite(_ old: StoredRow, with entry: Entry, in state: TableState) throws(CaravanError) {
+    try overwrite(old, with: state.codec.content(entry.body), entry, in: state)
   }
 
-  func forgetAncestor(of key: Int64, in state: TableState) throws(CaravanError) {
-    if hasPushedInVain {
-      try database.run("DELETE FROM pushed WHERE table_id = ? AND row = ?", state.number, key)
+  /// What the entry says of when and by whom it was made is kept with the row.
+  /// - Parameter isMissing: only where nobody has said it of this version.
+  func note(
+    _ entry: Entry, ofRow key: Int64, isMissing: Bool = false, in state: TableState
+  ) throws(CaravanError) {
+    guard let authorship = RowAuthorship(of: entry) else { return }
+    try state.rows.note(authorship, ofRow: key, at: entry.version, isMissing: isMissing, database)
+  }
+
+  private func overwrite(
+    _ old: StoredRow, with content: RowCodec.Content, _ entry: Entry, in state: TableState
+  ) throws(CaravanError) {
+    var row = old
+    try chunkTable.replace(try state.codec.chunks(old.cells, extra: old.extra), by: content.chunks)
+    if old.head.flags != .clean || old.head.presence != .live {
+      try ancestors.forget(of: old.key, in: state)
+      try batches.leave(old.key, in: state)
+      for role in [IncomingRole.serverCopy, .repair] { try inbox.drop(named: old.id, role: role, of: state) }
     }
-    guard let body = try ancestor(of: key, in: state) else { return }
-    try chunkTable.release(try RowCodec.chunks(inBody: body))
-    try database.run("DELETE FROM ancestors WHERE table_id = ? AND row = ?", state.number, key)
+    if state.repairs > 0 { try inbox.drop(named: old.id, role: .wanted, of: state) }
+    row.cells = content.cells
+    row.extra = content.extra
+    row.head = RowHead(version: entry.version)
+    try state.rows.update(row, database)
+    try note(entry, ofRow: row.key, in: state)
   }
 
-  func ancestor(of key: Int64, in state: TableState) throws(CaravanError) -> [UInt8]? {
-    try database.first("SELECT body FROM ancestors WHERE table_id = ? AND row = ?", state.number, key) { row in
-      row.bytes(0)
+  // MARK: Rows going away
+
+  /// The row with everything it holds: its chunks, its ancestor, and the cloud's copy.
+  func remove(_ row: StoredRow, of state: TableState) throws(CaravanError) {
+    try tolerances.settle(row: row.key, in: state)
+    try batches.leave(row.key, in: state)
+    try refusals.forget(of: row.key, in: state)
+    try chunkTable.release(try state.codec.chunks(row.cells, extra: row.extra))
+    try ancestors.forget(of: row.key, in: state)
+    try inbox.drop(named: row.id, role: .serverCopy, of: state)
+    if row.head.presence == .torn { try inbox.drop(named: row.id, role: .repair, of: state) }
+    if state.repairs > 0 { try inbox.drop(named: row.id, role: .wanted, of: state) }
+    try state.rows.delete(key: row.key, database)
+  }
+
+  /// What is sent of a deletion, about.
+  static let deletionBytes = 64
+
+  func delete(_ key: Int64, of state: TableState) throws(CaravanError) {
+    guard let old = try state.rows.row(key: key, database), old.head.presence.isVisible else { return }
+    var row = old
+    switch row.head.delete(wasSent: try ancestors.wasPushed(key, in: state)) {
+    case .purge: return try remove(row, of: state)
+    case .keepAncestor: try ancestors.keep(old, in: state)
+    case .none: break
     }
-  }
-
-  // MARK: Pushes in vain
-
-  /// A cloud that was restored since may have had it, and get it back from others: what the row holds by then is based
-  /// on it, and in no conflict with it.
-  func keepPushed(_ body: [UInt8], of key: Int64, in state: TableState) throws(CaravanError) {
-    hasPushedInVain = true
-    try database.run(
-      "INSERT OR REPLACE INTO pushed (table_id, row, content) VALUES (?, ?, ?)", state.number, key, ChunkHash(of: body))
-    try database.run("DELETE FROM pushed WHERE id <= ?", database.lastInsertedRow - StoreLimits.pushesInVain)
-  }
-
-  /// Whether anything of the row was.
-  func wasPushed(_ key: Int64, in state: TableState) throws(CaravanError) -> Bool {
-    guard hasPushedInVain else { return false }
-    return try database.first("SELECT 1 FROM pushed WHERE table_id = ? AND row = ?", state.number, key) { _ in true }
-      ?? false
-  }
-
-  func wasPushed(_ body: [UInt8], of key: Int64, in state: TableState) throws(CaravanError) -> Bool {
-    // An echo has no body.
-    guard hasPushedInVain, !body.isEmpty else { return false }
-    return try database.first(
-      "SELECT 1 FROM pushed WHERE table_id = ? AND row = ? AND content = ?", state.number, key, ChunkHash(of: body)
-    ) { _ in true } ?? false
+    row.change = nextChange()
+    try state.rows.updateHead(row, database)
   }
 }
 
@@ -237,12 +251,5 @@ extension SQLValue {
     case .text(let text): text.utf8.count + 12
     case .blob(let bytes): bytes.count + 12
     }
-  }
-}
-
-extension ChunkTable {
-  /// Open writes may hold chunks nobody counts yet.
-  func sweepUnlessWriting(_ writes: [UInt64: OpenWrite]) throws(CaravanError) {
-    if writes.isEmpty { try sweep() }
   }
 }

@@ -1,9 +1,12 @@
 internal import CaravanAgentCore
 internal import CaravanCrypto
-public import CaravanModel
+internal import CaravanModel
 internal import CaravanSQLite
 
-extension LocalStore {
+/// Which user each app is, and how it shows that it is that app.
+struct AppBindings: StorePart {
+  let context: StoreContext
+
   /// Checks who speaks for an app (MOB-16, MOB-18). The first contact, which `AppRegister` has let pass, binds the app
   /// to the peer's user and makes a token; the binding is final once a hello has brought the token back, so that a
   /// first answer that was lost locks nobody out.
@@ -12,7 +15,7 @@ extension LocalStore {
   ///   - user: of the peer, as the kernel says.
   /// - Returns: the new token on first contact, nil otherwise.
   /// - Throws: `notAuthenticated`, the same whatever was wrong.
-  public func authenticate(app: ContainerID, token: [UInt8], user: UInt32) throws(CaravanError) -> [UInt8]? {
+  func authenticate(app: ContainerID, token: [UInt8], user: UInt32) throws(CaravanError) -> [UInt8]? {
     let bound = try database.first("SELECT uid, token, confirmed FROM apps WHERE app = ?", app.text) { row in
       (user: row.integer(0), token: row.bytes(1), isConfirmed: row.flag(2))
     }
@@ -65,16 +68,14 @@ extension LocalStore {
   }
 
   /// Ends the app's binding; its tables stay, for whoever is this app next.
-  /// - Returns: how many there are.
   /// - Throws: `noSuchObject` when there is no such app.
-  func forget(_ app: ContainerID) throws(CaravanError) -> Int {
+  func forget(_ app: ContainerID) throws(CaravanError) {
     guard try user(of: app) != nil else {
       throw CaravanError(.noSuchObject, "there is no app '\(app)' on this device: caravan agent apps lists them")
     }
     try database.transaction { () throws(CaravanError) in
       try database.run("DELETE FROM apps WHERE app = ?", app.text)
     }
-    return tables.keys.count { $0.app == app }
   }
 
   // MARK: Binding

@@ -18,16 +18,34 @@ enum BatchTable {
   }
 }
 
-// Everything here runs in the transaction of its caller.
-extension LocalStore {
+/// Which rows go to the cloud together. Everything here runs in the transaction of its caller.
+final class Batches: StorePart {
+  let context: StoreContext
+  /// Numbers of tables with rows that go to the cloud together; those that have had such since the start, too.
+  private var batched: Set<Int64> = []
+
+  init(_ context: StoreContext) { self.context = context }
+
+  func recall() throws(CaravanError) { batched = try BatchTable.tables(database) }
+
   // MARK: Joining
+
+  /// - Throws: `limitExceeded` when it is more than the cloud commits at once.
+  static func check(rows: Int, bytes: Int, of app: ContainerID) throws(CaravanError) {
+    guard rows <= Limits.groupRecords, bytes <= Limits.groupBytes else {
+      throw CaravanError(
+        .limitExceeded,
+        "\(rows) rows with \(bytes) bytes of app '\(app)' would be written together: the limit is "
+          + "\(Limits.groupRecords) rows and \(Limits.groupBytes) bytes, make more batches")
+    }
+  }
 
   /// Rows become one batch, with all that they were to go together with and that is not on its way.
   /// - Throws: `limitExceeded` when that are more than the cloud takes at once.
   func join(_ rows: [StoredRow], in state: TableState) throws(CaravanError) {
     guard !state.isLocalOnly else { return }
     let bytes = rows.reduce(0) { $0 + $1.bodyBytes }
-    try Self.checkBatch(rows: rows.count, bytes: bytes, of: state.table.app)
+    try Self.check(rows: rows.count, bytes: bytes, of: state.table.app)
     let joined = try newBatch(in: state)
     let sent = try batchInFlight(in: state)
     for row in rows {
@@ -88,13 +106,13 @@ extension LocalStore {
   // MARK: Leaving
 
   /// The row has nothing more to go together with others.
-  func leaveBatch(_ key: Int64, in state: TableState) throws(CaravanError) {
+  func leave(_ key: Int64, in state: TableState) throws(CaravanError) {
     guard batched.contains(state.number) else { return }
     try database.run("DELETE FROM batch_rows WHERE table_id = ? AND row = ?", state.number, key)
   }
 
   /// Rows that are no more have left.
-  func leaveBatches(in state: TableState) throws(CaravanError) {
+  func leaveMissing(in state: TableState) throws(CaravanError) {
     try database.statement(
       text: "DELETE FROM batch_rows WHERE table_id = ? AND row NOT IN (SELECT _row FROM \(state.rows.quotedName))"
     ).run(state.number)
@@ -161,7 +179,7 @@ extension LocalStore {
   }
 
   /// Dirty rows that wait for others of their batch.
-  func rowsHeldBack(in state: TableState) throws(CaravanError) -> Int {
+  func heldBack(in state: TableState) throws(CaravanError) -> Int {
     guard batched.contains(state.number) else { return 0 }
     let heads = try heads(in: state)
     let waiting = Set(heads.lazy.filter { !$0.isDone && !$0.mayGo }.map(\.batch))

@@ -40,7 +40,11 @@ enum RefusalTable {
   }
 }
 
-extension LocalStore {
+/// What the cloud has refused, and does not get again before something else has gone.
+struct Refusals: StorePart {
+  let context: StoreContext
+  let batches: Batches
+
   /// Whether a batch was refused as it is: none of its rows has been changed since.
   func isRefused(batch: Int64, in state: TableState) throws(CaravanError) -> Bool {
     guard state.hasRefusals else { return false }
@@ -54,12 +58,12 @@ extension LocalStore {
       row.isNull(0) ? nil : row.integer(0)
     }
     guard case let newest?? = refused else { return false }
-    return try newestChange(of: batch, in: state) <= newest
+    return try batches.newestChange(of: batch, in: state) <= newest
   }
 
   /// Visits keys of rows that were refused as they are and could go, what was refused longest ago first, until `body`
   /// answers false. Of those of a batch, others may have been changed since.
-  func visitRefused(
+  func visit(
     in state: TableState, _ body: (Int64) throws(CaravanError) -> Bool
   ) throws(CaravanError) {
     guard state.hasRefusals else { return }
@@ -76,7 +80,7 @@ extension LocalStore {
   func note(
     _ outcome: Outcome, ofRow key: Int64, newest: Int64?, in state: inout TableState
   ) throws(CaravanError) {
-    if try forgetRefusal(of: key, in: state) {
+    if try forget(of: key, in: state) {
       state.hasRefusals = try RefusalTable.hasAny(ofTable: state.number, database)
     }
     // What was changed while it was on its way is another row to the cloud.
@@ -91,7 +95,7 @@ extension LocalStore {
 
   /// - Returns: whether there was one.
   @discardableResult
-  func forgetRefusal(of key: Int64, in state: TableState) throws(CaravanError) -> Bool {
+  func forget(of key: Int64, in state: TableState) throws(CaravanError) -> Bool {
     guard state.hasRefusals else { return false }
     return try database.first(
       "DELETE FROM refusals WHERE table_id = ? AND row = ? RETURNING 1", state.number, key
@@ -99,7 +103,7 @@ extension LocalStore {
   }
 
   /// Those of rows that are no more go.
-  func forgetRefusalsOfNobody(in state: TableState) throws(CaravanError) {
+  func forgetMissing(in state: TableState) throws(CaravanError) {
     try database.statement(
       text: "DELETE FROM refusals WHERE table_id = ? AND row NOT IN (SELECT _row FROM \(state.rows.quotedName))"
     ).run(state.number)

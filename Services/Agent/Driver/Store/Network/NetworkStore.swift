@@ -1,5 +1,5 @@
-public import CaravanAgentCore
-public import CaravanModel
+internal import CaravanAgentCore
+internal import CaravanModel
 internal import CaravanSQLite
 
 /// The user's policy, what the links have carried, day by day, and whether the broker refuses the device.
@@ -21,8 +21,12 @@ enum NetworkTables {
   }
 }
 
-extension LocalStore {
-  public func networkRecord() throws(CaravanError) -> NetworkRecord {
+/// What is kept of the network: the user's policy, what may be spent, what was carried, and whether the broker refuses
+/// the device.
+struct NetworkStore: StorePart {
+  let context: StoreContext
+
+  func record() throws(CaravanError) -> NetworkRecord {
     var record = NetworkRecord()
     let policy = try database.all("SELECT link, value FROM network_policy") { row in (row.integer(0), row.unsigned(1)) }
     for (link, value) in policy {
@@ -64,7 +68,7 @@ extension LocalStore {
     return record
   }
 
-  public func save(_ refusal: Admission.Refusal?) throws(CaravanError) {
+  func save(_ refusal: Admission.Refusal?) throws(CaravanError) {
     try database.transaction { () throws(CaravanError) in
       try database.run("DELETE FROM refused_credentials")
       guard let refusal else { return }
@@ -72,7 +76,7 @@ extension LocalStore {
     }
   }
 
-  public func save(_ policy: NetworkPolicy) throws(CaravanError) {
+  func save(_ policy: NetworkPolicy) throws(CaravanError) {
     try database.transaction { () throws(CaravanError) in
       try database.execute("DELETE FROM network_policy")
       try database.run("INSERT INTO network_policy VALUES (0, ?)", Int64(policy.maximumLink?.rawValue ?? 0))
@@ -82,13 +86,13 @@ extension LocalStore {
     }
   }
 
-  public func save(grant bytes: UInt64, over link: LinkClass, on day: Int64) throws(CaravanError) {
+  func save(grant bytes: UInt64, over link: LinkClass, on day: Int64) throws(CaravanError) {
     try database.transaction { () throws(CaravanError) in
       try database.run("INSERT OR REPLACE INTO network_grants VALUES (?, ?, ?)", Int64(link.rawValue), day, bytes)
     }
   }
 
-  public func save(_ usage: UsageLedger.Unsaved) throws(CaravanError) {
+  func save(_ usage: UsageLedger.Unsaved) throws(CaravanError) {
     let day = usage.day
     try database.transaction { () throws(CaravanError) in
       for (table, bytes) in usage.totals.sorted(by: { $0.key < $1.key }) {

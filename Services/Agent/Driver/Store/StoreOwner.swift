@@ -1,21 +1,16 @@
 internal import CaravanCrypto
-public import CaravanModel
-internal import CaravanRuntime
+internal import CaravanModel
 internal import CaravanSQLite
 
-extension LocalStore {
-  /// Makes the directory for a store, or sees to it that nobody else may change what is in it, or read it: one of an
-  /// earlier release could be read by everybody who may enter the directory.
-  /// - Throws: `invalidData` when the directory is another user's.
-  public static func makePrivate(_ directory: String) throws(CaravanError) {
-    try Directories.makePrivate(directory, files: "agent.")
-  }
+/// Whose the store is: one user's in one environment, from the first device that opens it on.
+struct StoreOwner: StorePart {
+  let context: StoreContext
 
   /// Makes the store the user's whose device opens it first, and nobody else's from then on: what is in it and not at
   /// the cloud would go to another's zones, and what is at the cloud would seem deleted. It is of one environment as
   /// well; those from before devices had one are development's.
   /// - Throws: `notAuthenticated` when it is another user's, or the other environment's.
-  public func belong(to device: EnrolledDevice) throws(CaravanError) {
+  func claim(for device: EnrolledDevice) throws(CaravanError) {
     let holder = Self.holder(of: device)
     let kept = try database.first("SELECT value FROM meta WHERE key = 'user'") { row in row.bytes(0) }
     // One that is rotten keeps nobody out.
@@ -26,7 +21,7 @@ extension LocalStore {
     guard owner == holder else {
       throw CaravanError(
         .notAuthenticated,
-        "\(directory) holds data of user '\(owner)', and this device is enrolled for '\(holder)': use another directory"
+        "\(context.directory) holds data of user '\(owner)', and this device is enrolled for '\(holder)': use another directory"
       )
     }
   }

@@ -42,17 +42,22 @@ struct StoredIncoming {
   }
 }
 
-// Entries kept aside, and the chunks they want. Everything here runs inside the transaction of its caller.
-extension LocalStore {
+/// Entries from the cloud that are kept aside, and the chunks they want. What changes something runs inside the
+/// transaction of its caller.
+struct Inbox: TablePart {
+  let catalog: TableCatalog
+
+  var objects: ObjectChunks { ObjectChunks(context: context) }
+
   /// Keeps the entry in place of an older one of the same row and role.
   /// - Returns: how many of its chunks are not here.
   @discardableResult
-  func keepIncoming(
+  func keep(
     _ entry: Entry, role: IncomingRole, of state: TableState, wanting wanted: Set<ChunkHash>? = nil
   ) throws(CaravanError) -> Int {
     try chunkTable.retain(try RowCodec.chunks(inBody: entry.body))
-    let absent = if let wanted { wanted } else { try absentChunks(entry.body, in: state) }
-    try dropIncoming(named: entry.name, role: role, of: state)
+    let absent = if let wanted { wanted } else { try objects.absent(entry.body, in: state) }
+    try drop(named: entry.name, role: role, of: state)
     let authorship = RowAuthorship(of: entry)
     try database.run(
       """
@@ -69,8 +74,8 @@ extension LocalStore {
 
   /// - Returns: whether there was one.
   @discardableResult
-  func dropIncoming(named name: String, role: IncomingRole, of state: TableState) throws(CaravanError) -> Bool {
-    guard let old = try incoming(named: name, role: role, of: state) else { return false }
+  func drop(named name: String, role: IncomingRole, of state: TableState) throws(CaravanError) -> Bool {
+    guard let old = try entry(named: name, role: role, of: state) else { return false }
     try drop(old)
     return true
   }
@@ -83,13 +88,13 @@ extension LocalStore {
 
   /// What waits to be applied to a row is pointless once the row is at that version.
   func dropWaiting(named name: String, through version: Seq, of state: inout TableState) throws(CaravanError) {
-    guard state.waiting > 0, let held = try incoming(named: name, role: .waiting, of: state), held.version <= version
+    guard state.waiting > 0, let held = try entry(named: name, role: .waiting, of: state), held.version <= version
     else { return }
     try drop(held)
     state.waiting -= 1
   }
 
-  func incoming(named name: String, role: IncomingRole, of state: TableState) throws(CaravanError) -> StoredIncoming? {
+  func entry(named name: String, role: IncomingRole, of state: TableState) throws(CaravanError) -> StoredIncoming? {
     try database.first(
       """
       SELECT id, name, version, deleted, body, lacking, _authored, _modified, _created, _writer, _creator
@@ -99,7 +104,7 @@ extension LocalStore {
   }
 
   /// Complete entries of a role, in the order of their versions.
-  func completeIncoming(_ role: IncomingRole, of state: TableState) throws(CaravanError) -> [StoredIncoming] {
+  func complete(_ role: IncomingRole, of state: TableState) throws(CaravanError) -> [StoredIncoming] {
     try database.all(
       """
       SELECT id, name, version, deleted, body, lacking, _authored, _modified, _created, _writer, _creator
@@ -109,32 +114,13 @@ extension LocalStore {
     ) { row in StoredIncoming(row) }
   }
 
-  func countIncoming(_ role: IncomingRole, of state: TableState) throws(CaravanError) -> Int {
+  func count(_ role: IncomingRole, of state: TableState) throws(CaravanError) -> Int {
     try database.first(
       "SELECT count(*) FROM incoming WHERE table_id = ? AND role = ?", state.number, role.rawValue
     ) { row in Int(row.integer(0)) } ?? 0
   }
 
   // MARK: Chunks arriving
-
-  /// Chunks of a body's objects that come with their row and are not here, with those that its lists name, as far as
-  /// they are here.
-  func absentChunks(_ body: [UInt8], in state: TableState) throws(CaravanError) -> Set<ChunkHash> {
-    try absentChunks(of: RowCodec.objects(inBody: body), in: state)
-  }
-
-  func absentChunks(
-    of objects: [(field: UInt32, object: StoredObject)], in state: TableState
-  ) throws(CaravanError) -> Set<ChunkHash> {
-    guard !objects.isEmpty else { return [] }
-    let reader = chunkReader(try database)
-    var absent: Set<ChunkHash> = []
-    for (field, object) in objects where state.isEager(field: field) {
-      for hash in object.named where try !reader.isPresent(hash) { absent.insert(hash) }
-      if let list = object.list { absent.formUnion(try chunkTable.open(list)) }
-    }
-    return absent
-  }
 
   /// - Returns: the tables whose entries wanted the chunk; none: nobody did, and it was not kept.
   func fulfil(_ chunk: LocalChunk) throws(CaravanError) -> Set<Int64> {
@@ -155,7 +141,7 @@ extension LocalStore {
     let name = try database.first(
       "SELECT name FROM incoming WHERE id = ? AND role = 1 AND lacking = 0", entry, read: { row in row.text(0) })
     guard let name else { return }
-    tables.values.first { $0.number == number }?.draft.note(.conflict, name)
+    catalog.tables.values.first { $0.number == number }?.draft.note(.conflict, name)
   }
 
   /// If the chunk that has come is a list of the entry's, the entry waits for what it names.
@@ -174,6 +160,58 @@ extension LocalStore {
       if try database.changedRows > 0 {
         try database.run("UPDATE incoming SET lacking = lacking + 1 WHERE id = ?", entry)
       }
+    }
+  }
+
+  // MARK: What waits
+
+  func toShow(
+    of state: TableState, behind last: (version: Seq, number: Int64) = (0, 0)
+  ) throws(CaravanError) -> [StoredIncoming] {
+    try database.all(
+      """
+      SELECT id, name, version, deleted, body, lacking, _authored, _modified, _created, _writer, _creator
+      FROM incoming
+      WHERE table_id = ? AND role = 0 AND version <= ? AND (version, id) > (?, ?) ORDER BY version, id LIMIT ?
+      """, state.number, state.point, last.version, last.number, StoreLimits.shownAtOnce
+    ) { row in StoredIncoming(row) }
+  }
+
+  func hasEveryChunk(_ state: TableState) throws(CaravanError) -> Bool {
+    try database.first(
+      "SELECT EXISTS (SELECT 1 FROM incoming WHERE table_id = ? AND version <= ? AND lacking > 0 AND role = 0)",
+      state.number, state.point
+    ) { row in !row.flag(0) } ?? true
+  }
+
+  func conflictCount(of state: TableState) throws(CaravanError) -> Int {
+    guard state.absence == nil else { return 0 }
+    return try database.first(
+      "SELECT count(*) FROM incoming WHERE table_id = ? AND role = 1 AND lacking = 0", state.number
+    ) { row in Int(row.integer(0)) } ?? 0
+  }
+
+  /// Entries that wait, and the cloud's copies in conflict, wait for what they lost as well.
+  func wantAgain(_ lost: Set<ChunkHash>, in state: TableState) throws(CaravanError) -> Int {
+    let entries = try database.all(
+      "SELECT id, body FROM incoming WHERE table_id = ? AND role < 2", state.number
+    ) { row in (number: row.integer(0), body: row.bytes(1)) }
+    var concerned = 0
+    for entry in entries {
+      let absent = try objects.absent(entry.body, in: state)
+      guard !absent.isDisjoint(with: lost) else { continue }
+      concerned += 1
+      for hash in absent { try database.run("INSERT OR IGNORE INTO wants VALUES (?, ?)", hash, entry.number) }
+      try database.run(
+        "UPDATE incoming SET lacking = (SELECT count(*) FROM wants WHERE incoming = ?1) WHERE id = ?1", entry.number)
+    }
+    return concerned
+  }
+
+  /// Names of the rows that have an entry of this role.
+  func names(_ role: IncomingRole, of state: TableState) throws(CaravanError) -> [String] {
+    try database.all("SELECT name FROM incoming WHERE table_id = ? AND role = ?", state.number, role.rawValue) { row in
+      row.text(0)
     }
   }
 }
