@@ -51,10 +51,15 @@ func system(_ name: String) -> Target {
   .systemLibrary(name: module(name), path: "Shared/Bridges/C/\(name.dropFirst())")
 }
 
-/// - Parameter folder: its last part is the module's name, unless that is given.
-func library(_ folder: String, named name: String? = nil, _ dependencies: [String] = []) -> Target {
+/// - Parameters:
+///   - folder: its last part is the module's name, unless that is given.
+///   - page: what is written about it beside its code.
+func library(
+  _ folder: String, named name: String? = nil, _ dependencies: [String] = [], page: String? = nil
+) -> Target {
   .target(
-    name: module(name ?? last(folder)), dependencies: modules(dependencies), path: folder, swiftSettings: strict)
+    name: module(name ?? last(folder)), dependencies: modules(dependencies), path: folder,
+    exclude: page.map { [$0] } ?? [], swiftSettings: strict)
 }
 
 func last(_ folder: String) -> String { String(folder.split(separator: "/").last!) }
@@ -154,10 +159,10 @@ let package = Package(
     bridge("Shared/Storage/ObjectsS3", ["Objects", "Model", "Runtime", "Crypto", "Encoding", "HTTPClient"]),
 
     // The products for authors of apps.
-    library("Shared/Clients/Swift", named: "Client", ["Model", "Wire", "Runtime"]),
+    library("Shared/Clients/Swift", named: "Client", ["Model", "Wire", "Runtime"], page: "README.md"),
     library(
       "Shared/Clients/DiffSync", named: "DiffSyncClient",
-      ["Model", "DiffSync", "Wire", "Bus", "Runtime", "SQLite", "SyncClient", "Crypto"]),
+      ["Model", "DiffSync", "Wire", "Bus", "Runtime", "SQLite", "SyncClient", "Crypto"], page: "README.md"),
   ]
     + systemLibraries.map(system)
     + service(
@@ -293,7 +298,7 @@ let package = Package(
           "StorageDriver", "SyncDriver", "SchemaDriver", "NotifyDriver", "QueryDriver", "AgentDriver", "AgentCore",
           "Chunking", "Crypto", "DiffSync", "DiffSyncClient", "Tokens", "Backup", "Compression", "StorageClient",
           "GatewayDriver", "CLIDriver", "Client", "SyncClient",
-        ]), path: "Tests/Simulation", exclude: ["Runner", "Tests"], swiftSettings: strict),
+        ]), path: "Tests/Simulation", exclude: ["Runner", "Tests", "README.md"], swiftSettings: strict),
       tool("caravan-simulation", "Tests/Simulation/Runner", ["Simulation", "Runtime", "TestKit"]),
       .testTarget(
         name: "SimulationTests", dependencies: modules(["Simulation", "TestKit", "Model", "Runtime", "Store"]),

@@ -3,7 +3,7 @@ internal import CaravanModel
 internal import CaravanRuntime
 
 /// From the call that saves a row on device A until it is durable on device B and the app there has been told, and
-/// until that app has read it: period 0, two agents.
+/// until that app has read it: period 0, two agents (BEN-02).
 struct LatencyBench: Sendable {
   let suite: BenchSuite
   let report: BenchReport

@@ -2,9 +2,9 @@ internal import CaravanBusNATS
 internal import CaravanModel
 internal import CaravanRuntime
 
-/// Durable saves a second: 1, 8 and 64 devices of as many users, rows of 250 bytes, singly and in batches of 100,
-/// beside what as many clients of the engine insert, and beside as many requests with as many bytes that nobody but an
-/// echo answers.
+/// BEN-27: durable saves a second: 1, 8 and 64 devices of as many users, rows of 250 bytes, singly and in batches
+/// of 100, beside what as many clients of the engine insert, and beside as many requests with as many bytes that
+/// nobody but an echo answers.
 struct ThroughputBench: Sendable {
   let suite: BenchSuite
   let report: BenchReport

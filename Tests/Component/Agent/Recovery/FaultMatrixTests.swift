@@ -7,9 +7,10 @@ import Testing
 
 @testable import CaravanAgentDriver
 
-/// Goal: SIM-75, SIM-76: a row comes out whole, and nothing acknowledged is lost, whatever hits the device in the
-/// middle of whichever operation. Method: Table 7's 24 operations, driven for real in a simulated world with the real
-/// services behind the device; the blow falls at one message or in the middle of one transaction, in both store modes.
+/// Goal: SIM-75, SIM-76, BEN-08: a row comes out whole, and nothing acknowledged is lost, whatever hits the device
+/// in the middle of whichever operation. Method: Table 7's 24 operations, driven for real in a simulated world with
+/// the real services behind the device; the blow falls at one message or in the middle of one transaction, in both
+/// store modes.
 @Suite("Table 7 × blows", .timeLimit(.minutes(5)))
 struct FaultMatrixTests {
   typealias Content = FaultBench.Content

@@ -7,8 +7,8 @@ import Testing
 
 @testable import CaravanAgentDriver
 
-/// Goal: none of the failures that the seed found in popular apps (Simba, Table 1) happens here. Method: each told as a
-/// story of two devices, with real stores and the real services behind them in one simulated world.
+/// Goal: none of the failures that the seed found in popular apps (Simba, Table 1; BEN-09) happens here. Method:
+/// each told as a story of two devices, with real stores and the real services behind them in one simulated world.
 @Suite("Negative catalogue", .timeLimit(.minutes(3)))
 struct NegativeCatalogueTests {
   private typealias Device = RunningDevice
