@@ -34,8 +34,8 @@ enum Declarations {
     return """
       # Metrics
 
-      This page is made from the declarations in the code, and a test compares it with them. The gateway's `/metrics` has those of
-      all services with the labels `service` and `instance`; those of the agent are on the device, in
+      This page is made from the declarations in the code, and a test compares it with them. The gateway's `/metrics`
+      has those of all services with the labels `service` and `instance`; those of the agent are on the device, in
       `caravan app status --json` under `counters`. [monitoring.md](monitoring.md) says which deserve an alarm.
 
       \(tables.joined(separator: "\n"))
@@ -94,10 +94,11 @@ enum Declarations {
     return """
       # Limits
 
-      Every queue, message and table has a bound with a name. This page is made from the declarations in the code, and a test
-      compares it with them. A value is written as it stands there: `4 << 20` is 4 MiB. A limit without a meaning belongs to
-      the one above it. Whoever is over a limit hears [limitExceeded, serverBusy or rateLimited](troubleshooting.md#error-codes).
-      [Quotas](quotas.md) and rates are settings.
+      Every queue, message and table has a bound with a name. This page is made from the declarations in the code, and a
+      test compares it with them. A value is written as it stands there: `4 << 20` is 4 MiB. A limit without a meaning
+      belongs to the one above it. Whoever is over a limit hears
+      [limitExceeded, serverBusy or rateLimited](troubleshooting.md#error-codes). [Quotas](quotas.md) and rates are
+      settings.
 
       \(tables.joined(separator: "\n"))
       """

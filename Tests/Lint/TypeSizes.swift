@@ -101,7 +101,8 @@ struct TypeSizes {
   }
 
   private static let declaration =
-    #"^\s*(?:(?:public|package|internal|fileprivate|private|final|indirect|nonisolated|distributed|@\w+(?:\([^)]*\))?)\s+)*"#
+    #"^\s*(?:(?:public|package|internal|fileprivate|private|final|indirect|nonisolated|distributed"#
+    + #"|@\w+(?:\([^)]*\))?)\s+)*"#
     + #"(class|struct|enum|actor|protocol|extension)\s+([A-Za-z_][\w.]*)"#
 
   /// - Returns: nil when braces do not match.
