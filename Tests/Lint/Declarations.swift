@@ -12,7 +12,7 @@ enum Declarations {
 
   static func metrics(_ files: [SourceFile]) -> [Metric] {
     var found: Set<Metric> = []
-    for file in files where !file.path.hasPrefix("Tests/") {
+    for file in files where !file.path.hasPrefix("Tests/") && file.lines.contains(where: { $0.contains("Name(") }) {
       // Declarations are in code, examples in comments.
       let text = file.lines.filter { !$0.drop { $0 == " " }.hasPrefix("//") }.joined(separator: "\n")
       let form = /(Counter|Gauge|Histogram)Name\(\s*"([^"]+)",\s*((?:"[^"]*"[\s+]*)+),?\s*\)/
@@ -54,6 +54,7 @@ enum Declarations {
   static func limits(_ files: [SourceFile]) -> [(owner: String, path: String, limits: [Limit])] {
     var found: [(owner: String, path: String, limits: [Limit])] = []
     for file in files where !file.path.hasPrefix("Tests/") && !file.path.hasPrefix("Services/Examples/") {
+      guard file.lines.contains(where: { $0.contains("Limits") && $0.hasSuffix("{") }) else { continue }
       var owner: (name: String, limits: [Limit])?
       var comment: [String] = []
       for line in file.lines {

@@ -58,7 +58,9 @@ import Testing
 
   @Test("every name of a metric in the code is declared in a form that is read")
   func metricsComplete() throws {
-    let files = try Self.files.get().filter { !$0.path.hasPrefix("Tests/") }
+    let files = try Self.files.get().filter { file in
+      !file.path.hasPrefix("Tests/") && file.lines.contains { $0.contains("Name(") }
+    }
     let known = Set(Declarations.metrics(files).map(\.name))
     for file in files {
       let text = file.lines.filter { !$0.drop { $0 == " " }.hasPrefix("//") }.joined(separator: "\n")

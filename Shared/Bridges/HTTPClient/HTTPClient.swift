@@ -6,9 +6,9 @@ internal import Glibc
 /// Asks HTTP servers, one call at a time, in bounded time and memory. It follows no redirect, and no variable of the
 /// environment makes it ask a proxy. The connection is kept for the next call.
 ///
-/// `@unchecked Sendable` is safe because whoever owns it makes one call at a time, from an executor of its own: "You can
-/// pass the handles around among threads, but you must never use a single handle from more than one thread at any given
-/// time" (libcurl-thread(3)).
+/// `@unchecked Sendable` is safe because whoever owns it makes one call at a time, from an executor of its own: "You
+/// can pass the handles around among threads, but you must never use a single handle from more than one thread at any
+/// given time" (libcurl-thread(3)).
 public final class HTTPClient: @unchecked Sendable {
   private let curl: UnsafeMutableRawPointer
   private let authorityFile: String?

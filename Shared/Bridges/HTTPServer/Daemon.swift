@@ -5,9 +5,9 @@ import Glibc
 
 /// A running MHD daemon: its own thread, which calls back here and must never wait.
 ///
-/// `@unchecked Sendable` is safe because the handle is set once, and "all functions are guaranteed to be completely reentrant and thread-safe"
-/// (microhttpd.h; the exception it names, `MHD_set_connection_value`, is not used); `HTTPServer.run` alone calls
-/// `quiesce` and `stopBlocking`, one after the other.
+/// `@unchecked Sendable` is safe because the handle is set once, and "all functions are guaranteed to be completely
+/// reentrant and thread-safe" (microhttpd.h; the exception it names, `MHD_set_connection_value`, is not used);
+/// `HTTPServer.run` alone calls `quiesce` and `stopBlocking`, one after the other.
 final class Daemon: @unchecked Sendable {
   private let handle: OpaquePointer
   private let intake: Intake

@@ -4,8 +4,8 @@ public import CaravanModel
 /// A server's certificate and its key.
 ///
 /// `@unchecked Sendable` is safe because nothing changes the pair after it was read: "Read-only access to objects, for
-/// example the credentials holding structures, is also thread-safe" (GnuTLS manual, Thread safety). Each connection that
-/// was shown it keeps a reference (`Link`), so it is freed after the last of them.
+/// example the credentials holding structures, is also thread-safe" (GnuTLS manual, Thread safety). Each connection
+/// that was shown it keeps a reference (`Link`), so it is freed after the last of them.
 public final class HTTPCertificate: @unchecked Sendable {
   let pair: UnsafeMutablePointer<CMicroHTTPD_Pair>
 

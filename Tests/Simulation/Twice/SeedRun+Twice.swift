@@ -17,8 +17,8 @@ extension SeedRun {
   /// they are sent and so how many go into one message, names say which page of a table a row is on. That must not
   /// look like one: time, the order of jobs and the fate of messages are shared by all in a world. So jobs run in the
   /// order in which they come, chances are drawn for each way and moment anew, the user's devices have links that bear
-  /// any message (`FlakyLinks`, `ByteBudget`: what passes is counted packed) and objects of one chunk, and the listening
-  /// ends when everybody begins to wait for the slowest (`Quiescence`).
+  /// any message (`FlakyLinks`, `ByteBudget`: what passes is counted packed) and objects of one chunk, and nobody
+  /// listens any more when everybody begins to wait for the slowest (`Quiescence`).
   /// - Returns: what the first showed, and in what the second was another.
   public static func runTwice(_ seed: UInt64, _ options: Options) throws -> SeedReport {
     let scale = Scale(ofTwo: seed)

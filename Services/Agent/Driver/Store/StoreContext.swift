@@ -4,8 +4,8 @@ internal import CaravanModel
 internal import CaravanRuntime
 internal import CaravanSQLite
 
-/// What every part of the store works on: the one connection that writes, the file of chunks, the clock, the limits, and
-/// who is told of what happens. Belongs to the store's thread.
+/// What every part of the store works on: the one connection that writes, the file of chunks, the clock, the limits,
+/// and who is told of what happens. Belongs to the store's thread.
 final class StoreContext {
   let host: Host
   let options: LocalStoreOptions

@@ -21,8 +21,8 @@ struct StoreOwner: StorePart {
     guard owner == holder else {
       throw CaravanError(
         .notAuthenticated,
-        "\(context.directory) holds data of user '\(owner)', and this device is enrolled for '\(holder)': use another directory"
-      )
+        "\(context.directory) holds data of user '\(owner)', and this device is enrolled for '\(holder)': "
+          + "use another directory")
     }
   }
 
