@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  // The step `costs` of Tests/run runs these: the thread sanitizer has an allocator of its own.
+  // The thread sanitizer has an allocator of its own. Tests/run has caravan-decoder-costs look at a release build.
   #if !THREAD_SANITIZER
     @Test("issue 5, A2: no decoder takes more memory than its bytes may cost", arguments: FuzzTarget.all)
     func heap(target: FuzzTarget) throws {
