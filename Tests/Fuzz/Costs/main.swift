@@ -38,7 +38,7 @@ private func cost(_ target: FuzzTarget, _ bytes: [UInt8]) -> Cost {
 /// A meter that sees nothing would find every decoder cheap.
 private let spender = FuzzTarget("spender", seeds: []) { input in
   var bytes = [UInt8](repeating: input[0], count: 2 << 20)
-  _ = getrandom(&bytes, 1, 0)
+  _ = getentropy(&bytes, 1)
 }
 guard CostOracle.complaint(spender.cost(of: [7]), of: spender, checking: false) != nil else {
   print("a decoder that takes 2 MiB for a byte is not seen")
