@@ -4,7 +4,7 @@ import Glibc
 // What decoders cost at worst, against the oracle of `CostOracle`: seeds, hostile bytes, and the files named as
 // arguments (FOLDER/TARGET/FILE, as `Tests/Fuzz/run` keeps them). In a release build, for its time counts.
 
-private let rounds = 5
+private let rounds = 3
 
 private func files(in folder: String) -> [String] {
   guard let directory = opendir(folder) else { return [] }
