@@ -4,7 +4,7 @@ internal import CaravanRuntime
 extension CounterName {
   static let misconduct = CounterName(
     "caravan_agent_app_misconduct_total",
-    "What apps did that they should not have, by app and kind: garbage, excess, standstill, stranger.")
+    "What apps did that they should not have, by app and kind: garbage, excess, standstill, unauthenticated.")
 }
 
 /// Counts what apps do that they should not, by app (SIM-45).
@@ -17,14 +17,14 @@ final class AppConduct: Sendable {
     /// It did not take what was sent, or began a message and stopped, and was cut off.
     case standstill
     /// It did not show that it is the app that it says.
-    case stranger
+    case unauthenticated
 
     /// Nil: that is not the app's doing.
     init?(_ error: CaravanError) {
       switch error.code {
       case .invalidData: self = .garbage
       case .limitExceeded, .serverBusy: self = .excess
-      case .notAuthenticated: self = .stranger
+      case .notAuthenticated: self = .unauthenticated
       default: return nil
       }
     }

@@ -110,7 +110,7 @@ extension LocalStore {
   private func carryOut(
     _ write: OpenWrite, _ target: OpenWrite.Target, in state: TableState
   ) throws(CaravanError) -> Int {
-    switch (write.deed, target.key) {
+    switch (write.action, target.key) {
     case (.write(let cells), nil):
       let bytes = try writer.insert(id: target.id, cells: cells, drafts: target.drafts, into: state)
       if write.promise == .accepted { try accept(target.id, write.intent, in: state) }

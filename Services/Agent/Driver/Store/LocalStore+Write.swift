@@ -113,14 +113,14 @@ extension LocalStore {
   }
 
   private func open(
-    _ deed: OpenWrite.Deed, _ life: OpenWrite.Life, in table: TableID, _ objects: [String], _ selection: Selection?,
+    _ action: OpenWrite.Action, _ life: OpenWrite.Life, in table: TableID, _ objects: [String], _ selection: Selection?,
     _ intent: WriteIntent, owner: UInt64
   ) async throws(CaravanError) -> OpenedWrite {
     var state = try state(table)
     try catalog.requireZone(of: state)
     let promise = try tolerances.promise(intent, isInsert: selection == nil, in: state)
     let columns = try writer.objectColumns(objects, of: state)
-    if case .write = deed { try context.reserve.hold() }
+    if case .write = action { try context.reserve.hold() }
     var selected: [Int64]?
     if let selection {
       selected = try await keys(of: selection, in: table)
@@ -134,13 +134,13 @@ extension LocalStore {
           "the selection has \(keys.count) rows, objects of \(StoreLimits.rowsPerObjectWrite) can be open: narrow it")
       }
       for key in keys { targets.append(try target(key, columns, of: state)) }
-    } else if case .write(let values) = deed {
+    } else if case .write(let values) = action {
       let id = try writer.newID(values, of: state)
       let drafts = columns.map { ($0, ObjectDraft(nil, state.chunking ?? options.chunking)) }
       targets = [OpenWrite.Target(key: nil, id: id, drafts: Dictionary(uniqueKeysWithValues: drafts))]
     }
     var write = OpenWrite(
-      owner: owner, table: table, deed, life, intent: intent, promise: promise, targets: targets)
+      owner: owner, table: table, action, life, intent: intent, promise: promise, targets: targets)
     try openWrites.requireRoom(for: write)
     if life != .closedAtOnce, !columns.isEmpty { try countOpen(&write.targets, of: state) }
     let handle = newHandle()

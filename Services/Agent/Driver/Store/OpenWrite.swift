@@ -60,7 +60,7 @@ struct OpenWrite {
     func isRow(_ row: StoredRow) -> Bool { key == row.key && id == row.id }
   }
 
-  enum Deed {
+  enum Action {
     /// Values by column; what is not listed stays as it is.
     case write([Int: SQLValue])
     case deletion
@@ -76,7 +76,7 @@ struct OpenWrite {
 
   let owner: UInt64
   let table: TableID
-  let deed: Deed
+  let action: Action
   let isHeld: Bool
   let intent: WriteIntent
   let promise: WritePromise
@@ -85,17 +85,17 @@ struct OpenWrite {
   private let names: Set<String>
 
   init(
-    owner: UInt64, table: TableID, _ deed: Deed, _ life: Life, intent: WriteIntent, promise: WritePromise,
+    owner: UInt64, table: TableID, _ action: Action, _ life: Life, intent: WriteIntent, promise: WritePromise,
     targets: [Target]
   ) {
-    (self.owner, self.table, self.deed) = (owner, table, deed)
+    (self.owner, self.table, self.action) = (owner, table, action)
     isHeld = life == .held
     (self.intent, self.promise, self.targets) = (intent, promise, targets)
     names = Set(targets.map(\.id))
   }
 
   var isDeletion: Bool {
-    switch deed {
+    switch action {
     case .write: false
     case .deletion: true
     }
@@ -103,7 +103,7 @@ struct OpenWrite {
 
   /// Of the values that wait.
   var cellBytes: Int {
-    switch deed {
+    switch action {
     case .write(let cells): cells.values.reduce(0) { $0 + $1.bodyBytes }
     case .deletion: 0
     }

@@ -36,8 +36,8 @@ struct ConductTests {
       let stranger = try RawPeer(f.socket)
       await stranger.send(falseHello)
       while try await stranger.receive() != nil {}
-      #expect(Self.count(f.host.metrics, AppConduct.unknown, .stranger) == 1)
-      #expect(Self.count(f.host.metrics, "other", .stranger) == 0)
+      #expect(Self.count(f.host.metrics, AppConduct.unknown, .unauthenticated) == 1)
+      #expect(Self.count(f.host.metrics, "other", .unauthenticated) == 0)
     }
   }
 
