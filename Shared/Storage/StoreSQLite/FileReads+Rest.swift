@@ -89,6 +89,15 @@ extension FileReads {
 
   // MARK: Ownership
 
+  /// With their shards.
+  func databases(of owner: UserID) throws(CaravanError) -> [(Int64, DatabaseID)] {
+    try db.all(
+      """
+      SELECT id, container, environment, owner FROM databases WHERE owner = ? OR owner > ? AND owner < ? ORDER BY id
+      """, owner.text, "\(owner)#", "\(owner)$"
+    ) { (row) throws(CaravanError) in (row.integer(0), try databaseID(row, from: 1)) }
+  }
+
   func lease(_ name: String) throws(CaravanError) -> LeaseTenure? {
     try db.first(
       "SELECT holder, token, expires FROM leases WHERE name = ?", name,
@@ -116,10 +125,11 @@ extension FileReads {
     )
       ?? 0
   }
+}
 
-  // MARK: Status
-
-  func status() throws(CaravanError) -> StoreStatus {
+extension StoreStatus {
+  /// What the file behind a connection has.
+  init(of db: Connection) throws(CaravanError) {
     let zones = try db.first(
       "SELECT count(*), coalesce(sum(records), 0), coalesce(sum(bytes), 0) FROM zones WHERE state = 0",
       read: { ($0.unsigned(0), $0.unsigned(1), $0.unsigned(2)) })
@@ -132,7 +142,7 @@ extension FileReads {
       SELECT count(*) FROM damaged_entries m JOIN entries e ON e.key = m.key JOIN zones z ON z.id = m.key >> 40
       WHERE z.state = 0
       """, read: { $0.unsigned(0) })
-    return StoreStatus(
+    self.init(
       zones: zones?.0 ?? 0, records: zones?.1 ?? 0, chunks: chunks?.0 ?? 0, chunkBytes: chunks?.1 ?? 0,
       recordBytes: zones?.2 ?? 0, damagedChunks: damaged ?? 0, damagedRecords: bodies ?? 0)
   }

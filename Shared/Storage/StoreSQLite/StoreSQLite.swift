@@ -330,7 +330,9 @@ public final class StoreSQLite: Store {
 
   public func status() async throws(CaravanError) -> StoreStatus {
     var status = StoreStatus()
-    for file in files { status = status + (try await file.read { (file) throws(CaravanError) in try file.status() }) }
+    for file in files {
+      status = status + (try await file.read { (file) throws(CaravanError) in try StoreStatus(of: file.db) })
+    }
     return status
   }
 

@@ -3,7 +3,8 @@ public import CaravanModel
 
 /// The checksum of what is stored of an entry: its numbers, name, fields and body. It is kept beside them, so that
 /// whoever reads them sees what a disk has lost or turned. Of what came before layout 6 there is none. The list of
-/// chunks is not in it: that repeats what the body says, and may be longer than all the rest.
+/// chunks is not in it: that repeats what the body says, and may be longer than all the rest; scrubbing looks whether
+/// the chunks that it names are there.
 public struct RowSum: Sendable {
   public private(set) var value: UInt64
 

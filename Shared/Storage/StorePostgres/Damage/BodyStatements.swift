@@ -56,9 +56,17 @@ enum BodyStatements {
 
   static let scrubbed: StaticString = "SELECT reached, zone, seq FROM caravan_scrub_records WHERE partition = 0"
 
+  /// The last column says whether the database has each chunk that the row's list names. Chunks stay while a record
+  /// names them, so a list that names another is not as it was written; no sum is kept of lists.
   static let scrub: StaticString = """
-    SELECT zone, seq, name, created, flags, type, expires, fields, body, sum FROM caravan_records
-    WHERE partition = $1 AND (zone, seq) > ($2, $3) ORDER BY zone, seq LIMIT $4
+    SELECT r.zone, r.seq, r.name, r.created, r.flags, r.type, r.expires, r.fields, r.body, r.sum,
+      r.chunks IS NULL OR octet_length(r.chunks) % 32 = 0 AND NOT EXISTS (
+        SELECT 1 FROM generate_series(1, octet_length(r.chunks), 32) AS place
+        WHERE NOT EXISTS (
+          SELECT 1 FROM caravan_zones z
+          JOIN caravan_chunks c ON c.partition = $1 AND c.database = z.database
+          WHERE z.partition = $1 AND z.id = r.zone AND c.hash = substring(r.chunks FROM place FOR 32)))
+    FROM caravan_records r WHERE r.partition = $1 AND (r.zone, r.seq) > ($2, $3) ORDER BY r.zone, r.seq LIMIT $4
     """
 
   static let saveScrub: StaticString = """

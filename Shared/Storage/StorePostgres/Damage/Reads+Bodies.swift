@@ -75,7 +75,9 @@ extension Reads {
         scrubbed.end = RecordPosition(partition: end.partition, zone: row.integer(0), seq: row.unsigned(1))
         scrubbed.step.records += 1
         scrubbed.step.bytes += row.byteCount(8)
-        if !row.isWhole(Self.scrubbed) { scrubbed.damaged[end.partition, default: []].append(scrubbed.end) }
+        if !row.isWhole(Self.scrubbed) || !row.flag(10) {
+          scrubbed.damaged[end.partition, default: []].append(scrubbed.end)
+        }
       }
       guard rows.isEmpty else { continue }
       scrubbed.end = RecordPosition(partition: end.partition + 1)

@@ -12,13 +12,13 @@ extension FileState {
 
   /// Only what is damaged now: the record may have been written since it was read.
   func noteDamage(ofEntry key: Int64) throws(CaravanError) {
-    guard try reads.isDamaged(entry: key) ?? false else { return }
+    guard try EntryScrub(db: db).isDamaged(key) ?? false else { return }
     try db.run("INSERT OR IGNORE INTO damaged_entries(key, found) VALUES (?, ?)", key, now)
   }
 
   /// Notes what a step of scrubbing has found, and where it ended.
   /// - Parameter isRoundOver: of all that is scrubbed.
-  func note(_ scrubbed: FileReads.ScrubbedEntries) throws(CaravanError) {
+  func note(_ scrubbed: EntryScrub.Progress) throws(CaravanError) {
     for key in scrubbed.damaged { try noteDamage(ofEntry: key) }
     guard let end = scrubbed.end else {
       try db.run("DELETE FROM scrubbing_entries")

@@ -122,7 +122,7 @@ extension FileState {
   }
 
   /// Notes what a step of scrubbing has found, and where it ended.
-  func note(_ scrubbed: FileReads.Scrubbed) throws(CaravanError) {
+  func note(_ scrubbed: ChunkScrub.Progress) throws(CaravanError) {
     for chunk in scrubbed.damaged { try noteDamage([chunk.hash], in: chunk.database) }
     for chunk in scrubbed.recovered {
       guard let row = try reads.chunk(chunk.hash, in: chunk.database), case .whole = try reads.content(of: row) else {

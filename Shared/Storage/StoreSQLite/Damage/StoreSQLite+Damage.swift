@@ -38,7 +38,7 @@ extension StoreSQLite {
     var damage: [DamagedChunk] = []
     for file in files(of: filter) {
       damage += try await file.read { (file) throws(CaravanError) in
-        try file.damage(filter, atMost: count)
+        try DamageReads(file: file).chunks(filter, atMost: count)
       }
     }
     return damage.heldFirst(atMost: count)
@@ -48,7 +48,7 @@ extension StoreSQLite {
     var damage: [DamagedBody] = []
     for file in files(of: filter) where damage.count < count {
       damage += try await file.read { (file) throws(CaravanError) in
-        try file.damagedBodies(filter, atMost: count)
+        try DamageReads(file: file).bodies(filter, atMost: count)
       }
     }
     return Array(damage.prefix(count))
@@ -80,7 +80,7 @@ extension StoreSQLite {
     naming chunks: Set<ChunkHash>, in database: DatabaseID, atMost count: Int
   ) async throws(CaravanError) -> [DamagedRecord] {
     try await file(database).read { (file) throws(CaravanError) in
-      try file.records(naming: chunks, in: database, atMost: count)
+      try DamageReads(file: file).records(naming: chunks, in: database, atMost: count)
     }
   }
 
@@ -95,9 +95,10 @@ extension StoreSQLite {
   /// First all chunks, then all records.
   private func scrub(_ file: StoreFile, bytes: Int) async throws(CaravanError) -> ScrubStep {
     var step = ScrubStep()
-    var key = try await file.read { (file) throws(CaravanError) in try file.scrubbedEntry }
+    var key = try await file.read { (file) throws(CaravanError) in try EntryScrub(db: file.db).position }
     if key == nil {
-      let scrubbed = try await file.read { (file) throws(CaravanError) in try file.scrub(bytes: bytes) }
+      let scrubbed = try await file.read { (file) throws(CaravanError) in try ChunkScrub(file: file).read(bytes: bytes)
+      }
       try await file.write { (file) throws(CaravanError) in try file.note(scrubbed) }
       step = scrubbed.step
       guard step.isRoundOver else { return step }
@@ -106,8 +107,9 @@ extension StoreSQLite {
     let (last, left) = (key ?? 0, bytes - step.bytes)
     let scrubbed =
       left > 0
-      ? try await file.read { (file) throws(CaravanError) in try file.scrubEntries(after: last, bytes: left) }
-      : FileReads.ScrubbedEntries(end: last)
+      ? try await file.read { (file) throws(CaravanError) in try EntryScrub(db: file.db).read(after: last, bytes: left)
+      }
+      : EntryScrub.Progress(end: last)
     try await file.write { (file) throws(CaravanError) in try file.note(scrubbed) }
     return ScrubStep(
       chunks: step.chunks, records: scrubbed.step.records, bytes: step.bytes + scrubbed.step.bytes,

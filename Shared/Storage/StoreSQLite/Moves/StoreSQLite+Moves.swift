@@ -7,7 +7,7 @@ extension StoreSQLite: HomeStore {
     var content = OwnerContent()
     var ops: [OpID: OpContent] = [:]
     for file in files {
-      let part = try await file.read { (file) throws(CaravanError) in try file.content(of: owner) }
+      let part = try await file.read { (file) throws(CaravanError) in try OwnerReads(file: file).content(of: owner) }
       content.zones += part.zones
       content.groups += part.groups
       content.reach = max(content.reach, part.reach)
@@ -19,13 +19,17 @@ extension StoreSQLite: HomeStore {
   }
 
   public func records(of zone: ZoneID, after version: Seq) async throws(CaravanError) -> [RecordContent] {
-    try await file(zone.database).read { (file) throws(CaravanError) in try file.records(of: zone, after: version) }
+    try await file(zone.database).read { (file) throws(CaravanError) in
+      try OwnerReads(file: file).records(of: zone, after: version)
+    }
   }
 
   public func chunkHashes(
     of database: DatabaseID, after hash: ChunkHash?
   ) async throws(CaravanError) -> [ChunkHash] {
-    try await file(database).read { (file) throws(CaravanError) in try file.chunkHashes(of: database, after: hash) }
+    try await file(database).read { (file) throws(CaravanError) in
+      try OwnerReads(file: file).chunkHashes(of: database, after: hash)
+    }
   }
 
   public func adopt(_ content: OwnerContent, of owner: UserID) async throws(CaravanError) {

@@ -196,6 +196,28 @@ struct BodyDamage: Sendable {
     }
   }
 
+  @Test("issue 24, B10: scrubbing finds a flipped byte in a list of chunks", arguments: Engine.allCases)
+  func lists(engine: Engine) async throws {
+    try await BodyDamage.with(engine) { f in
+      let chunk = ChunkDamage.chunk(1)
+      try await f.bench.store.stage([chunk], in: Sample.database())
+      try await Self.fill(f, 2)
+      let save = Sample.save("photo", chunks: [chunk.hash])
+      try await f.bench.commit(Sample.zone(), [save])
+      while try await !f.bench.store.scrub(bytes: 1 << 20).isRoundOver {}
+      #expect(try await f.damaged.isEmpty)
+      let hex = chunk.hash.description
+      let flipped = (hex.hasPrefix("0") ? "1" : "0") + hex.dropFirst()
+      try await f.change("entries", "chunks = x'\(flipped)'", "chunks = '\\x\(flipped)'", of: "photo")
+      while try await !f.bench.store.scrub(bytes: 1 << 20).isRoundOver {}
+      #expect(try await f.damaged == ["photo"])
+      try await f.bench.store.stage([chunk], in: Sample.database())
+      try await f.bench.commit(Sample.zone(), [save])
+      while try await !f.bench.store.scrub(bytes: 1 << 20).isRoundOver {}
+      #expect(try await f.damaged.isEmpty)
+    }
+  }
+
   @Test(
     "issue 24, B10: scrubbing finds damaged records that nobody reads, and goes on where it was after a new start",
     arguments: Engine.allCases)

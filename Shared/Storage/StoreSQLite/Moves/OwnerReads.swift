@@ -2,14 +2,18 @@ internal import CaravanModel
 internal import CaravanSQLite
 internal import CaravanStore
 
-/// What there is of one owner.
-extension FileReads {
+/// What there is of one owner, for a copy of it.
+struct OwnerReads {
+  let file: FileReads
+
+  private var db: Connection { file.db }
+
   func content(of owner: UserID) throws(CaravanError) -> OwnerContent {
     var content = OwnerContent()
-    content.reach = try reach
+    content.reach = try file.reach
     var lives: Set<Incarnation> = []
     var writers: Set<String> = []
-    for (number, database) in try databases(of: owner) {
+    for (number, database) in try file.databases(of: owner) {
       for (id, zone) in try zones(of: number, in: database) {
         for known in try knownLives(of: zone.id.name, in: number) { lives.insert(known) }
         var zone = zone
@@ -21,22 +25,13 @@ extension FileReads {
         content.zones.append(zone)
       }
       content.groups += try groups(of: number, in: database)
-      if let lock = try lease("lock/\(database)") { content.locks["lock/\(database)"] = lock }
+      if let lock = try file.lease("lock/\(database)") { content.locks["lock/\(database)"] = lock }
     }
     content.ops = try ops { op in
       guard let incarnation = op.incarnation else { return true }
       return lives.contains(incarnation) || writers.contains(op.op.writer)
     }
     return content
-  }
-
-  /// With their shards.
-  func databases(of owner: UserID) throws(CaravanError) -> [(Int64, DatabaseID)] {
-    try db.all(
-      """
-      SELECT id, container, environment, owner FROM databases WHERE owner = ? OR owner > ? AND owner < ? ORDER BY id
-      """, owner.text, "\(owner)#", "\(owner)$"
-    ) { (row) throws(CaravanError) in (row.integer(0), try databaseID(row, from: 1)) }
   }
 
   /// Of every name its newest life.
@@ -50,7 +45,7 @@ extension FileReads {
       """, database
     ) { (row) throws(CaravanError) in
       let content = ZoneContent(
-        name: row.text(1), seq: row.unsigned(2), incarnation: incarnation(row.integer(0), row.unsigned(4)),
+        name: row.text(1), seq: row.unsigned(2), incarnation: file.incarnation(row.integer(0), row.unsigned(4)),
         isAlive: row.integer(3) == ZoneStage.alive, lostThrough: row.unsigned(6))
       return (
         row.integer(0), OwnerContent.Zone(id: try ZoneID(id, row.text(1)), content: content, purged: row.unsigned(5))
@@ -59,7 +54,7 @@ extension FileReads {
     var zones: [(Int64, OwnerContent.Zone)] = []
     for (number, zone) in rows {
       var zone = zone
-      if zone.content.isAlive { zone.ended = try ended(zone.id) }
+      if zone.content.isAlive { zone.ended = try file.ended(zone.id) }
       zone.restored = try db.all(
         "SELECT seq, lost_through FROM zones WHERE database = ? AND name = ? AND state = 3 AND id < ? ORDER BY id",
         database, zone.id.name, number, read: { PastLife(seq: $0.unsigned(0), lostThrough: $0.unsigned(1)) })
@@ -71,7 +66,7 @@ extension FileReads {
   private func knownLives(of name: String, in database: Int64) throws(CaravanError) -> [Incarnation] {
     try db.all(
       "SELECT id, incarnation FROM zones WHERE database = ? AND name = ?", database, name,
-      read: { incarnation($0.integer(0), $0.unsigned(1)) })
+      read: { file.incarnation($0.integer(0), $0.unsigned(1)) })
   }
 
   private func footprints(in zone: Int64) throws(CaravanError) -> [String: Footprint] {
@@ -103,7 +98,7 @@ extension FileReads {
       read: { OpID(writer: $0.text(1), epoch: $0.unsigned(2), number: Key.counter($0.integer(0))) })
     var groups: [OwnerContent.Group] = []
     for op in ops {
-      guard let key = try groupKey(op), let group = try self.group(key) else { continue }
+      guard let key = try file.groupKey(op), let group = try file.group(key) else { continue }
       groups.append(OwnerContent.Group(op: op, group: group))
     }
     return groups
@@ -124,10 +119,10 @@ extension FileReads {
   }
 
   func records(of zone: ZoneID, after version: Seq) throws(CaravanError) -> [RecordContent] {
-    guard let row = try self.zone(zone), row.isAlive else { return [] }
+    guard let row = try file.zone(zone), row.isAlive else { return [] }
     var records: [RecordContent] = []
     var bytes = 0
-    try visitRecords(of: row.id, after: version) { record in
+    try file.visitRecords(of: row.id, after: version) { record in
       records.append(record)
       bytes += record.entry.body.count
       return records.count < MoveLimits.recordsPerStep && bytes < MoveLimits.bytesPerStep
@@ -136,7 +131,7 @@ extension FileReads {
   }
 
   func chunkHashes(of database: DatabaseID, after hash: ChunkHash?) throws(CaravanError) -> [ChunkHash] {
-    guard let database = try self.database(database) else { return [] }
+    guard let database = try file.database(database) else { return [] }
     let rows = try db.all(
       "SELECT hash FROM chunks WHERE database = ? AND hash > ? AND refs > 0 ORDER BY hash LIMIT ?", database,
       hash?.bytes ?? [], MoveLimits.chunksPerStep, read: { $0.bytes(0) })
