@@ -124,6 +124,7 @@ let package = Package(
     // Values.
     library("Shared/Values/Model"),
     library("Shared/Values/Encoding"),
+    library("Shared/Values/Query", ["Model"]),
     library("Shared/Values/DiffSync", ["Model"]),
     library("Shared/Values/Chunking"),
 
@@ -150,7 +151,7 @@ let package = Package(
     library("Shared/Messaging/Launch", ["Model", "Bus", "BusNATS", "Runtime", "Crypto", "Encoding"]),
 
     // The store, on SQLite and on PostgreSQL.
-    library("Shared/Storage/Store", ["Model", "Encoding"]),
+    library("Shared/Storage/Store", ["Model", "Encoding", "Query"]),
     library("Shared/Storage/ChunkFiles", ["Model", "Runtime"]),
     library("Shared/Storage/StoreSQLite", ["Store", "SQLite", "ChunkFiles", "Model", "Runtime", "Encoding"]),
     library("Shared/Storage/StorePostgres", ["Store", "PostgreSQL", "Model", "Runtime", "Crypto"]),
@@ -179,16 +180,18 @@ let package = Package(
     + service(
       "Notify", executable: "caravan-notify", driver: plumbing + ["ChangeStream", "Tokens", "Crypto"],
       main: backends + ["Crypto"])
-    + service("Query", executable: "caravan-query", driver: plumbing + ["SQLite", "ChangeStream"], main: backends)
+    + service(
+      "Query", executable: "caravan-query", core: ["Model", "Query"],
+      driver: plumbing + ["Query", "SQLite", "ChangeStream"], main: backends)
     + service(
       "Gateway", executable: "caravan-gateway", core: ["Model", "Encoding"],
       driver: plumbing + ["HTTPServer", "Crypto", "Encoding"], main: backends + ["Crypto", "HTTPServer", "GatewayCore"])
     + service(
-      "Agent", executable: "caravan-agent",
-      driver: plumbing + ["Client", "Encoding", "SQLite", "Chunking", "ChunkFiles", "Compression", "Crypto"],
+      "Agent", executable: "caravan-agent", core: ["Model", "Query"],
+      driver: plumbing + ["Query", "Client", "Encoding", "SQLite", "Chunking", "ChunkFiles", "Compression", "Crypto"],
       main: backends)
     + service(
-      "CLI", executable: "caravan", core: ["Model", "Encoding"],
+      "CLI", executable: "caravan", core: ["Model", "Encoding", "Query"],
       driver: plumbing + [
         "Client", "Crypto", "Encoding", "BusNATS", "Launch", "SQLite", "SyncClient", "AgentCore", "HTTPClient",
       ],
@@ -208,10 +211,11 @@ let package = Package(
       library("Tests/TestKit", ["Model", "Wire", "Bus", "Runtime", "Store", "SyncClient", "Crypto"]),
       tests("Lint", []),
       tests("Unit/Model", ["Model", "Wire", "Encoding", "TestKit"]),
+      tests("Unit/Expressions", ["Query", "Model", "TestKit", "Wire"]),
       tests("Unit/Chunking", ["Chunking", "Compression", "Model"]),
       tests("Unit/DiffSync", ["DiffSync", "Model", "TestKit"]),
       tests("Unit/SyncCore", ["SyncCore", "Model", "Wire", "Runtime", "TestKit"]),
-      tests("Unit/AgentCore", ["AgentCore", "Model", "Runtime", "TestKit"]),
+      tests("Unit/AgentCore", ["AgentCore", "Model", "Query", "Runtime", "TestKit"]),
       tests("Unit/CLICore", ["CLICore", "Model", "Encoding"]),
       tests("Component/Runtime", ["Runtime", "TestKit", "Model", "Encoding"]),
       tests("Component/Crypto", ["Crypto", "Encoding"]),
@@ -228,7 +232,7 @@ let package = Package(
         "Component/Store",
         [
           "Store", "StoreSQLite", "SQLite", "StorePostgres", "PostgreSQL", "Model", "Runtime", "TestKit", "Wire",
-          "Backup", "Crypto", "StorageCore", "StorageDriver", "StorageClient", "ChangeStream",
+          "Backup", "Crypto", "StorageCore", "StorageDriver", "StorageClient", "ChangeStream", "Query",
         ]),
       tests(
         "Component/Storage",
@@ -252,8 +256,8 @@ let package = Package(
       tests(
         "Component/Query",
         [
-          "QueryCore", "QueryDriver", "ChangeStream", "StorageClient", "SchemaClient", "SchemaDriver", "Crypto",
-          "StorageDriver", "StoreSQLite", "SQLite", "Bus", "Runtime", "Wire", "Model", "TestKit",
+          "Query", "QueryCore", "QueryDriver", "ChangeStream", "StorageClient", "SchemaClient", "SchemaDriver",
+          "Crypto", "StorageDriver", "StoreSQLite", "SQLite", "Bus", "Runtime", "Wire", "Model", "TestKit",
         ]),
       tests(
         "Component/Gateway",
@@ -264,9 +268,9 @@ let package = Package(
       tests(
         "Component/Agent",
         [
-          "AgentCore", "AgentDriver", "SQLite", "Client", "Bus", "Runtime", "Wire", "Model", "TestKit", "Chunking",
-          "Compression", "Crypto", "StorageDriver", "StoreSQLite", "Store", "StorageClient", "SyncCore", "SyncDriver",
-          "SchemaDriver", "NotifyDriver", "SchemaClient", "BusNATS", "Launch", "Tokens",
+          "AgentCore", "AgentDriver", "SQLite", "Client", "Bus", "Runtime", "Wire", "Model", "Query", "TestKit",
+          "Chunking", "Compression", "Crypto", "StorageDriver", "StoreSQLite", "Store", "StorageClient", "SyncCore",
+          "SyncDriver", "SchemaDriver", "NotifyDriver", "SchemaClient", "BusNATS", "Launch", "Tokens",
         ]),
       tests(
         "Component/CLI",
@@ -280,7 +284,7 @@ let package = Package(
         name: "CaravanFuzzTargets",
         dependencies: modules([
           "Model", "Wire", "Bus", "Runtime", "Store", "Tokens", "Crypto", "Compression", "StorageCore", "SyncCore",
-          "QueryCore", "NotifyCore", "AgentCore", "Backup", "DiffSync", "Client", "Encoding", "HTTPServer",
+          "Query", "QueryCore", "NotifyCore", "AgentCore", "Backup", "DiffSync", "Client", "Encoding", "HTTPServer",
           "CHeapMeter",
         ]), path: "Tests/Fuzz/Targets", swiftSettings: house),
       // Counts what a decoder allocates, in place of malloc(3).

@@ -58,7 +58,9 @@ extension Rule {
     let isCore = file.path.hasPrefix("Services/") && file.path.contains("/Core/")
     guard isCore || file.path.hasPrefix("Shared/Values/") else { return [] }
     // What a Core decides in the store's own values is tested with them.
-    var allowed = Set(modules["Values"]! + ["Synchronization"])
+    var allowed = Set(modules["Values"]! + ["Swift", "Synchronization"])
+    // Sine and cosine are values, and no other module has them.
+    if file.path == "Shared/Values/Query/Evaluation/Places.swift" { allowed.insert("Glibc") }
     if isCore { allowed.insert("CaravanStore") }
     return file.imports.filter { !allowed.contains($0.module) }
       .map { Violation(path: file.path, line: $0.line, reason: "\($0.module) does not belong in a pure room") }
@@ -70,7 +72,7 @@ extension Rule {
 
   /// What is in each folder of Shared.
   static let modules = [
-    "Values": ["CaravanModel", "CaravanEncoding", "CaravanDiffSync", "CaravanChunking"],
+    "Values": ["CaravanModel", "CaravanEncoding", "CaravanQuery", "CaravanDiffSync", "CaravanChunking"],
     "Platform": ["CaravanRuntime"],
     "Bridges": [
       "CaravanSQLite", "CaravanPostgreSQL", "CaravanCrypto", "CaravanCompression", "CaravanHTTPServer",

@@ -1,4 +1,5 @@
 package import CaravanModel
+package import CaravanQuery
 
 /// A query as one statement. Its columns are `selected` in that order, then one a sort key.
 package struct CompiledQuery: Sendable, Equatable {
@@ -6,7 +7,7 @@ package struct CompiledQuery: Sendable, Equatable {
     "zone", "name", "version", "created", "type", "writer", "body", "modified", "made", "maker",
   ]
 
-  package let statement: Fragment
+  package let statement: SQLFragment
   package let sort: [FieldDefinition]
   /// Records in one page; the statement asks for one more, to see whether there is another page.
   package let limit: Int
@@ -25,19 +26,23 @@ package struct CompiledQuery: Sendable, Equatable {
     }
     limit = query.limit == 0 ? QueryLimits.defaultRows : query.limit
     fingerprint = query.fingerprint
-    var compiler = PredicateCompiler(type)
-    let condition = try compiler.compile(query.predicate)
+    let expression = try Expression(query.predicate) { name throws(CaravanError) in try type.queryable(name) }
+    guard expression?.leaves.allSatisfy(\.isSQL) ?? true else {
+      throw CaravanError(
+        .featureDisabled, "the query service has no index for MATCH, CONTAINS, NEAR and WITHIN: leave them out")
+    }
+    let condition = expression.map(SQLCompiler(.sqlite, column: FieldDefinition.column).compile)
     let order = try Order(query.sort, type: type)
     sort = order.keys.map(\.field)
-    indexed = compiler.fields + order.keys.prefix(1).map(\.field).filter { !compiler.fields.contains($0) }
-    var after: Fragment?
+    indexed = (expression?.fields(of: type) ?? []).appending(order.keys.prefix(1).map(\.field))
+    var after: SQLFragment?
     if !query.cursor.isEmpty {
       after = order.after(try PageCursor(query.cursor, fingerprint: fingerprint, keys: order.keys.count))
     }
     let columns = (Self.selected + sort.map(\.column)).joined(separator: ", ")
     let conditions = [condition, after].compactMap(\.self)
-    let filter = conditions.isEmpty ? Fragment("") : Fragment.joined(conditions, by: "AND").prefixed("WHERE ")
-    statement = Fragment(
+    let filter = conditions.isEmpty ? SQLFragment("") : SQLFragment.joined(conditions, by: "AND").prefixed("WHERE ")
+    statement = SQLFragment(
       "SELECT \(columns) FROM \(table) \(filter.sql) ORDER BY \(order.sql) LIMIT \(limit + 1)", filter.values)
   }
 
@@ -83,17 +88,17 @@ struct Order {
   }
 
   /// What comes after `cursor` in this order.
-  func after(_ cursor: PageCursor) -> Fragment {
+  func after(_ cursor: PageCursor) -> SQLFragment {
     let sign = isDescendingAtLast ? "<" : ">"
-    var alternatives: [Fragment] = []
-    var equal: [Fragment] = []
+    var alternatives: [SQLFragment] = []
+    var equal: [SQLFragment] = []
     for (key, value) in zip(keys, cursor.keys) {
       if let beyond = key.beyond(value) { alternatives.append(.joined(equal + [beyond], by: "AND")) }
       equal.append(key.at(value))
     }
-    let place = Fragment("(zone, name) \(sign) (?, ?)", [.text(cursor.zone), .text(cursor.name)])
+    let place = SQLFragment("(zone, name) \(sign) (?, ?)", [.text(cursor.zone), .text(cursor.name)])
     alternatives.append(.joined(equal + [place], by: "AND"))
-    let exact = Fragment.joined(alternatives, by: "OR")
+    let exact = SQLFragment.joined(alternatives, by: "OR")
     // Says the same again as one range of the first key: what an index can start from.
     guard let first = keys.first, let range = first.range(from: cursor.keys[0]) else { return exact }
     return .joined([range, exact], by: "AND")
@@ -101,30 +106,44 @@ struct Order {
 }
 
 extension Order.Key {
-  func at(_ value: Value) -> Fragment {
-    value == .null ? Fragment("\(field.column) IS NULL") : Fragment("\(field.column) = ?", [value])
+  func at(_ value: Value) -> SQLFragment {
+    value == .null ? SQLFragment("\(field.column) IS NULL") : SQLFragment("\(field.column) = ?", [value])
   }
 
   /// Strictly after `value`; nil: nothing can be. Null is the smallest.
-  func beyond(_ value: Value) -> Fragment? {
+  func beyond(_ value: Value) -> SQLFragment? {
     switch (value == .null, isDescending) {
-    case (true, false): Fragment("\(field.column) IS NOT NULL")
+    case (true, false): SQLFragment("\(field.column) IS NOT NULL")
     case (true, true): nil
-    case (false, false): Fragment("\(field.column) > ?", [value])
-    case (false, true): Fragment("(\(field.column) < ? OR \(field.column) IS NULL)", [value])
+    case (false, false): SQLFragment("\(field.column) > ?", [value])
+    case (false, true): SQLFragment("(\(field.column) < ? OR \(field.column) IS NULL)", [value])
     }
   }
 
   /// At `value` or after it as one range; nil: there is no such single range.
-  func range(from value: Value) -> Fragment? {
+  func range(from value: Value) -> SQLFragment? {
     switch (value == .null, isDescending) {
-    case (false, false): Fragment("\(field.column) >= ?", [value])
-    case (true, true): Fragment("\(field.column) IS NULL")
+    case (false, false): SQLFragment("\(field.column) >= ?", [value])
+    case (true, true): SQLFragment("\(field.column) IS NULL")
     case (true, false), (false, true): nil
     }
   }
 }
 
-extension Fragment {
-  func prefixed(_ text: String) -> Fragment { Fragment(text + sql, values) }
+extension Expression<Condition> {
+  /// The fields that it asks of, in order of first use.
+  fileprivate func fields(of type: RecordType) -> [FieldDefinition] {
+    [].appending(leaves.compactMap { type.field(id: $0.field) })
+  }
+}
+
+extension [FieldDefinition] {
+  /// Those that are not there yet go to the end.
+  fileprivate func appending(_ others: [FieldDefinition]) -> [FieldDefinition] {
+    others.reduce(self) { $0.contains($1) ? $0 : $0 + [$1] }
+  }
+}
+
+extension SQLFragment {
+  fileprivate func prefixed(_ text: String) -> SQLFragment { SQLFragment(text + sql, values) }
 }

@@ -15,6 +15,7 @@ extension Query {
         hash.add(value)
       case .all(let count): hash.add("all \(count)")
       case .any(let count): hash.add("any \(count)")
+      case .not: hash.add("not")
       }
     }
     for key in sort {
@@ -40,7 +41,8 @@ extension Query {
     mutating func add(_ item: Value) {
       add(item.kindName)
       switch item {
-      case .null, .asset, .assetList, .location, .list: return
+      case .null, .asset, .assetList, .location: return
+      case .list(let items): for item in [.integer(Int64(items.count))] + items { add(item) }
       case .reference(let reference): add(reference.target)
       case .text(let text): add(text)
       case .integer(let number): add(String(number))

@@ -1,4 +1,5 @@
 import CaravanModel
+import CaravanQuery
 import CaravanQueryCore
 import CaravanRuntime
 import CaravanSQLite

@@ -66,7 +66,9 @@ extension IndexRow {
     authorship = entry.authorship
     definition = type.definition
     values = type.fields.filter(\.isQueryable).map { field in
-      let value = record[field.id]
+      var value = record[field.id]
+      // As conditions see it.
+      if field.kind == .real, case .integer(let number) = value { value = .real(Double(number)) }
       return (field.id, (try? field.check(value)) == nil ? .null : SQLValue(value))
     }
   }

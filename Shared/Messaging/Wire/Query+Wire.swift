@@ -11,6 +11,14 @@ extension Comparison {
       case .greater: .greater
       case .greaterOrEqual: .greaterOrEqual
       case .prefix: .prefix
+      case .like: .like
+      case .matchAll: .matchAll
+      case .matchAny: .matchAny
+      case .containsAll: .containsAll
+      case .containsAny: .containsAny
+      case .containsLike: .containsLike
+      case .near: .near
+      case .within: .within
       }
   }
 
@@ -24,6 +32,14 @@ extension Comparison {
     case .greater: .greater
     case .greaterOrEqual: .greaterOrEqual
     case .prefix: .prefix
+    case .like: .like
+    case .matchAll: .matchAll
+    case .matchAny: .matchAny
+    case .containsAll: .containsAll
+    case .containsAny: .containsAny
+    case .containsLike: .containsLike
+    case .near: .near
+    case .within: .within
     }
   }
 }
@@ -35,21 +51,24 @@ extension PredicateTerm {
       self.init(field: field, comparison: Comparison(comparison), value: Field(id: 0, value))
     case .all(let count): self.init(all: count)
     case .any(let count): self.init(any: count)
+    case .not: self.init(negation: true)
     }
   }
 
-  /// - Throws: `invalidData` when it is neither one comparison, nor `all`, nor `any`.
+  /// - Throws: `invalidData` when it is neither one comparison, nor `all`, nor `any`, nor `negation`.
   public func model() throws(CaravanError) -> Predicate.Term {
-    switch (field.isEmpty, all, any) {
-    case (true, 1..., 0): return .all(all)
-    case (true, 0, 1...): return .any(any)
-    case (false, 0, 0):
+    switch (field.isEmpty, all, any, negation) {
+    case (true, 1..., 0, false): return .all(all)
+    case (true, 0, 1..., false): return .any(any)
+    case (true, 0, 0, true): return .not
+    case (false, 0, 0, false):
       guard let comparison = comparison.model else {
         throw CaravanError(.invalidData, "field '\(field)' is compared in a way this release does not know")
       }
       return .compare(field: field, comparison, try value?.model() ?? .null)
     default:
-      throw CaravanError(.invalidData, "a predicate term must be either a comparison of a field, or 'all', or 'any'")
+      throw CaravanError(
+        .invalidData, "a predicate term must be either a comparison of a field, or 'all', or 'any', or 'negation'")
     }
   }
 }

@@ -1,4 +1,5 @@
 public import CaravanModel
+internal import CaravanQuery
 
 /// One page of a zone's changes while it fills: what comes with its body, what is elided, and where the page ends. The
 /// store brings the entries of the scan in its order, straight from where it reads them.
@@ -6,7 +7,7 @@ public struct ChangePageBuilder {
   private let scan: ChangeScan
   /// Of the reader's footprint; 0 without one. To be set before the first entry comes of which `asksForReach` is true.
   public var reach: Seq?
-  private let filter: RowFilter?
+  private let filter: BodyFilter?
   /// A body that the filter looks at.
   private var looked: [UInt8] = []
   /// The reader knows of its own entries up to here.
@@ -26,7 +27,7 @@ public struct ChangePageBuilder {
   public init(_ scan: ChangeScan, _ query: ChangeQuery) {
     self.scan = scan
     ownThrough = query.reader?.ownThrough ?? 0
-    filter = query.filter
+    filter = query.filter.map(BodyFilter.init)
     maxRecords = query.recordBound
     maxBytes = query.byteBound
     last = scan.isReverse ? scan.start.below : scan.start.seq

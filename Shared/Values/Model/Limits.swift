@@ -67,4 +67,12 @@ public enum Limits {
   public static let appMessageBytes = 1 << 20
   public static let queryRows = 1_000
   public static let predicateTerms = 64
+  /// Of a query as it is written: its bytes, its `?`, and the parentheses and NOTs within each other, since SQLite
+  /// evaluates nested expressions recursively.
+  public static let queryTextBytes = 8 << 10
+  public static let queryArguments = 100
+  public static let queryDepth = 64
+  /// Values of one IN, and bytes of what LIKE compares with.
+  public static let queryListItems = 100
+  public static let queryPatternBytes = 256
 }

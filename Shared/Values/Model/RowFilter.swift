@@ -55,37 +55,19 @@ public struct RowFilter: Sendable, Hashable {
     }
     self.terms = terms
   }
-
-  /// Whether a row of this body is surely none that the reader wants.
-  /// - Parameter body: encoded `Fields`; of what is none, or of a newer release, nothing is sure.
-  package func excludes(_ body: [UInt8]) -> Bool {
-    guard let found = try? FoundFields(terms, in: body.span) else { return false }
-    var results: [Bool] = []
-    for term in terms {
-      switch term {
-      case .test(let test): results.append(test.mayHold(of: found[test.field], in: body))
-      case .all(let count): results.combine(count) { $0.allSatisfy(\.self) }
-      case .any(let count): results.combine(count) { $0.contains(true) }
-      }
-    }
-    return results == [false]
-  }
-}
-
-extension [Bool] {
-  fileprivate mutating func combine(_ count: UInt32, _ combined: (ArraySlice<Bool>) -> Bool) {
-    let result = combined(suffix(Int(count)))
-    removeLast(Int(count))
-    append(result)
-  }
 }
 
 extension RowFilter.Test {
   fileprivate func check() throws(CaravanError) {
+    let isOrder =
+      switch comparison {
+      case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual: true
+      case .prefix, .like, .matchAll, .matchAny, .containsAll, .containsAny, .containsLike, .near, .within: false
+      }
     let fits =
       switch (kind, value) {
-      case (.text, .text), (.integer, .integer), (.date, .integer), (.data, .data): comparison != .prefix
-      case (.real, .real(let number)): comparison != .prefix && !number.isNaN
+      case (.text, .text), (.integer, .integer), (.date, .integer), (.data, .data): isOrder
+      case (.real, .real(let number)): isOrder && !number.isNaN
       case (.location, _), (.reference, _): false
       case (_, .null): comparison == .equal || comparison == .notEqual
       case (.text, _), (.integer, _), (.date, _), (.real, _), (.data, _), (.object, _): false
@@ -96,115 +78,5 @@ extension RowFilter.Test {
         "a filter compares (\(comparison.rawValue)) field \(field), \(kind.rawValue), with \(value.kindName): it cannot"
       )
     }
-  }
-
-  fileprivate func mayHold(of content: FoundFields.Content, in body: [UInt8]) -> Bool {
-    switch (kind, content, value) {
-    case (_, .unknown, _): true
-    case (_, .absent, .null): comparison == .equal
-    case (.text, .text, .null), (.integer, .integer, .null), (.date, .integer, .null), (.data, .data, .null),
-      (.object, .object, .null), (.real, .integer, .null):
-      comparison == .notEqual
-    case (.real, .real(let found), .null): (comparison == .equal) == found.isNaN
-    case (.text, .text(let range), .text(let text)): comparison.holds(body[range], Array(text.utf8)[...])
-    case (.data, .data(let range), .data(let data)): comparison.holds(body[range], data[...])
-    case (.integer, .integer(let found), .integer(let number)), (.date, .integer(let found), .integer(let number)):
-      comparison.holds(found < number, found == number)
-    case (.real, .real(let found), .real(let number)) where !found.isNaN:
-      comparison.holds(found < number, found == number)
-    case (.real, .integer(let found), .real(let number)):
-      comparison.holds(Double(found) < number, Double(found) == number)
-    // Another kind: null.
-    case (_, _, .null): comparison == .equal
-    case (_, _, _): comparison == .notEqual
-    }
-  }
-}
-
-extension Comparison {
-  fileprivate func holds(_ isLess: Bool, _ isEqual: Bool) -> Bool {
-    switch self {
-    case .equal: isEqual
-    case .notEqual: !isEqual
-    case .less: isLess
-    case .lessOrEqual: isLess || isEqual
-    case .greater: !isLess && !isEqual
-    case .greaterOrEqual: !isLess
-    case .prefix: preconditionFailure("no filter compares prefixes")
-    }
-  }
-
-  fileprivate func holds(_ found: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>) -> Bool {
-    holds(found.lexicographicallyPrecedes(value), found == value)
-  }
-}
-
-/// What an encoded `Fields` has in the fields that a filter asks about.
-private struct FoundFields {
-  enum Content {
-    case absent
-    case text(Range<Int>)
-    case integer(Int64)
-    case real(Double)
-    case data(Range<Int>)
-    case object
-    /// A place, a reference, a list.
-    case other
-    /// Of a newer release.
-    case unknown
-  }
-
-  private var found: [(field: UInt32, content: Content)]
-
-  init(_ terms: [RowFilter.Term], in bytes: borrowing Span<UInt8>) throws(BodyProblem) {
-    found = []
-    var reader = ProtobufReader(0..<bytes.count)
-    while !reader.isAtEnd {
-      let (number, form) = try reader.tag(bytes)
-      guard number == 1, form == .bytes else {
-        try reader.skip(form, bytes)
-        continue
-      }
-      let range = try reader.range(bytes)
-      let (id, content) = try Self.field(bytes, range)
-      guard terms.contains(where: { if case .test(let test) = $0 { test.field == id } else { false } }) else {
-        continue
-      }
-      guard !found.contains(where: { $0.field == id }) else { throw .malformed("a field that stands twice") }
-      found.append((id, content))
-    }
-  }
-
-  subscript(field: UInt32) -> Content { found.first { $0.field == field }?.content ?? .absent }
-
-  private static func field(
-    _ bytes: borrowing Span<UInt8>, _ range: Range<Int>
-  ) throws(BodyProblem) -> (id: UInt32, content: Content) {
-    var reader = ProtobufReader(range)
-    var id: UInt32 = 0
-    var content = Content.absent
-    while !reader.isAtEnd {
-      let (number, form) = try reader.tag(bytes)
-      switch (number, form) {
-      case (1, .varint): id = UInt32(truncatingIfNeeded: try reader.varint(bytes))
-      case (2, .bytes): content = .text(try reader.range(bytes))
-      case (3, .varint):
-        // ZigZag, as protobuf has its sint64.
-        let number = try reader.varint(bytes)
-        content = .integer(Int64(bitPattern: number >> 1) ^ -Int64(bitPattern: number & 1))
-      case (4, .fixed64): content = .real(Double(bitPattern: try reader.fixed64(bytes)))
-      case (5, .bytes): content = .data(try reader.range(bytes))
-      case (6, .bytes):
-        try reader.skip(form, bytes)
-        content = .object
-      case (7...9, .bytes):
-        try reader.skip(form, bytes)
-        content = .other
-      case (_, _):
-        try reader.skip(form, bytes)
-        content = .unknown
-      }
-    }
-    return (id, content)
   }
 }

@@ -1,4 +1,5 @@
 import CaravanModel
+import CaravanQuery
 import CaravanQueryCore
 import Testing
 
@@ -18,8 +19,8 @@ import Testing
       Row(terms: [.compare(field: "name", .equal, .null)], sql: "f1 IS NULL", values: []),
       Row(terms: [.compare(field: "date", .notEqual, .integer(1))], sql: "f2 IS NOT ?", values: [.integer(1)]),
       Row(terms: [.compare(field: "date", .notEqual, .null)], sql: "f2 IS NOT NULL", values: []),
-      Row(terms: [.compare(field: "date", .less, .real(1.5))], sql: "f2 < ?", values: [.real(1.5)]),
-      Row(terms: [.compare(field: "location", .lessOrEqual, .integer(3))], sql: "f3 <= ?", values: [.integer(3)]),
+      Row(terms: [.compare(field: "date", .less, .real(1.5))], sql: "f2 <= ?", values: [.integer(1)]),
+      Row(terms: [.compare(field: "location", .lessOrEqual, .integer(3))], sql: "f3 <= ?", values: [.real(3)]),
       Row(terms: [.compare(field: "date", .greater, .integer(3))], sql: "f2 > ?", values: [.integer(3)]),
       Row(terms: [.compare(field: "date", .greaterOrEqual, .integer(3))], sql: "f2 >= ?", values: [.integer(3)]),
       Row(
@@ -66,6 +67,11 @@ import Testing
       Bad(query: query([.compare(field: "date", .prefix, .integer(1))]), code: .schemaViolation, names: ["date"]),
       Bad(
         query: query([.compare(field: "location", .equal, .real(.nan))]), code: .schemaViolation, names: ["location"]),
+      Bad(
+        query: query([.compare(field: "name", .matchAll, .text("snow"))]), code: .featureDisabled,
+        names: ["no index for MATCH"]),
+      Bad(query: query([.compare(field: "date", .near, .integer(1))]), code: .invalidData, names: ["date", "a list"]),
+      Bad(query: query([.not]), code: .invalidData, names: ["'not' stands where no result does"]),
       Bad(query: query([.all(1)]), code: .invalidData, names: ["all 1"]),
       Bad(query: query([.compare(field: "name", .equal, .null), .any(2)]), code: .invalidData, names: ["any 2"]),
       Bad(query: query([.compare(field: "name", .equal, .null), .any(0)]), code: .invalidData, names: ["any 0"]),

@@ -4,6 +4,7 @@ import CaravanCrypto
 import CaravanEncoding
 import CaravanHTTPServer
 import CaravanModel
+import CaravanQuery
 import CaravanStorageCore
 import CaravanTokens
 import CaravanWire
@@ -66,7 +67,54 @@ extension FuzzTarget {
     FuzzTarget("selection", seeds: [Array(#"name = ? AND ("n" > 5 OR photo IS NULL)"#.utf8)]) { bytes in
       _ = try SelectionText(String(decoding: bytes, as: UTF8.self), columns: ["name", "n", "photo"])
     },
+    FuzzTarget("expression", seeds: expressions.map { Array($0.utf8) }) { bytes in
+      let text = String(decoding: bytes, as: UTF8.self)
+      let partial = PartialText(text)
+      let expression = try ExpressionText(text).bound(to: Samples.type) { _, role in
+        switch role {
+        case .value(let field) where field.isList: .text("a")
+        case .value(let field): Samples.fields[field.id] ?? .null
+        case .text: .text("s%y")
+        case .number: .real(1.5)
+        }
+      }
+      try hold(try means(expression, partial), "'\(text)' is understood as another")
+    },
   ]
+
+  private static let expressions = [
+    "name LIKE 'sn%y' AND NOT (n BETWEEN -9 AND 5 OR n IN (1, NULL))",
+    "r >= 0.5 OR d = x'00ff' OR photo IS NOT NULL AND list ISNULL",
+    "5 > n AND (date <> ? OR other IS 'other') AND name LIKE ?",
+    "name MATCH ANY 'sn* \"a b\"' OR list CONTAINS ALL ('a', ?)",
+    "NOT list CONTAINS LIKE '_%' OR place NEAR (1, -2, ?) AND place NOT WITHIN (-1, 179, 1, ?)",
+  ]
+
+  /// Whether whatever is made of an expression holds of the sample as the expression itself does.
+  private static func means(
+    _ expression: CaravanQuery.Expression<Condition>, _ partial: PartialText?
+  ) throws -> Bool {
+    let row = RecordFields(Samples.fields)
+    let truth = expression.truth(of: row)
+    guard expression.withoutNot.truth(of: row) == truth else { return false }
+    for engine in SQLCompiler.Engine.allCases where expression.leaves.allSatisfy(\.isSQL) {
+      let condition = SQLCompiler(engine) { "f\($0)" }.compile(expression)
+      guard condition.sql.utf8.count(where: { $0 == UInt8(ascii: "?") }) == condition.values.count else { return false }
+    }
+    if let predicate = try? Predicate(expression, of: Samples.type) {
+      let again = try CaravanQuery.Expression(predicate) { name throws(CaravanError) in
+        guard let field = Samples.type.field(named: name) else { throw CaravanError(.schemaViolation, "no '\(name)'") }
+        return field
+      }
+      guard (again?.truth(of: row) == .yes) == (truth == .yes) else { return false }
+    }
+    // SQLite runs the text itself, so a row that is not excluded may still be found.
+    guard let partial else { return false }
+    let filter = RowFilter(weakening: partial, parameters: []) { name in
+      Samples.type.fields.first { $0.name == name.lowercased() }
+    }
+    return truth != .yes || filter.map { BodyFilter($0).excludes(Samples.body) } != true
+  }
 
   private static let signed: [UInt8] = {
     do {

@@ -1,5 +1,6 @@
 internal import CaravanAgentCore
 internal import CaravanModel
+internal import CaravanQuery
 internal import CaravanSQLite
 
 // Tables that keep what a query asks for (UNI-15). Who belongs is decided by the content that the cloud has: a row that

@@ -1,6 +1,7 @@
 public import CaravanAgentCore
 internal import CaravanChunkFiles
 public import CaravanModel
+internal import CaravanQuery
 internal import CaravanRuntime
 internal import CaravanSQLite
 

@@ -1,4 +1,5 @@
 public import CaravanModel
+internal import CaravanQuery
 
 /// Which kind of value each `?` of an app's WHERE text stands for: that of the column mentioned last before it. The
 /// agent understands all of SQL's expressions; here it is enough to see what is compared with what.
@@ -13,12 +14,12 @@ public struct ArgumentKinds: Sendable, Equatable {
   public init(_ text: String, schema: SchemaText?) throws(CaravanError) {
     var columns: [SchemaText.Column?] = []
     var latest: SchemaText.Column?
-    for token in try Lexer.tokens(of: text) {
+    for token in try Lexer.tokens(of: text, subject: "--where") {
       switch token.kind {
-      case .name(let name):
+      case .word(let name), .name(let name):
         if let column = schema?.columns.first(where: { $0.name.lowercased() == name.lowercased() }) { latest = column }
-      case .placeholder: columns.append(latest)
-      case .text, .number, .comparison, .open, .close, .comma, .other, .end: break
+      case .argument: columns.append(latest)
+      case .text, .data, .integer, .real, .relation, .open, .close, .comma, .minus, .foreign, .stray, .end: break
       }
     }
     self.columns = columns

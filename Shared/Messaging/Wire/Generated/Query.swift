@@ -12,6 +12,14 @@ public enum Comparison: UInt32, Sendable, CaseIterable {
   case greater = 5
   case greaterOrEqual = 6
   case prefix = 7
+  case like = 8
+  case matchAll = 9
+  case matchAny = 10
+  case containsAll = 11
+  case containsAny = 12
+  case containsLike = 13
+  case near = 14
+  case within = 15
 
   var c: Caravan__V1__Comparison {
     switch self {
@@ -23,6 +31,14 @@ public enum Comparison: UInt32, Sendable, CaseIterable {
     case .greater: CARAVAN__V1__COMPARISON__COMPARISON_GREATER
     case .greaterOrEqual: CARAVAN__V1__COMPARISON__COMPARISON_GREATER_OR_EQUAL
     case .prefix: CARAVAN__V1__COMPARISON__COMPARISON_PREFIX
+    case .like: CARAVAN__V1__COMPARISON__COMPARISON_LIKE
+    case .matchAll: CARAVAN__V1__COMPARISON__COMPARISON_MATCH_ALL
+    case .matchAny: CARAVAN__V1__COMPARISON__COMPARISON_MATCH_ANY
+    case .containsAll: CARAVAN__V1__COMPARISON__COMPARISON_CONTAINS_ALL
+    case .containsAny: CARAVAN__V1__COMPARISON__COMPARISON_CONTAINS_ANY
+    case .containsLike: CARAVAN__V1__COMPARISON__COMPARISON_CONTAINS_LIKE
+    case .near: CARAVAN__V1__COMPARISON__COMPARISON_NEAR
+    case .within: CARAVAN__V1__COMPARISON__COMPARISON_WITHIN
     }
   }
 
@@ -35,19 +51,22 @@ public struct PredicateTerm: WireMessage, Equatable {
   public var value: Field?
   public var all: UInt32
   public var any: UInt32
+  public var negation: Bool
 
   public init(
     field: String = "",
     comparison: Comparison = .unspecified,
     value: Field? = nil,
     all: UInt32 = 0,
-    any: UInt32 = 0
+    any: UInt32 = 0,
+    negation: Bool = false
   ) {
     self.field = field
     self.comparison = comparison
     self.value = value
     self.all = all
     self.any = any
+    self.negation = negation
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__PredicateTerm> {
@@ -57,6 +76,7 @@ public struct PredicateTerm: WireMessage, Equatable {
     if let value { m.pointee.value = value.pack(into: &arena) }
     if all != 0 { m.pointee.has_all = 1; m.pointee.all = all }
     if any != 0 { m.pointee.has_any = 1; m.pointee.any = any }
+    if negation { m.pointee.has_negation = 1; m.pointee.negation = negation ? 1 : 0 }
     return m
   }
 
@@ -66,6 +86,7 @@ public struct PredicateTerm: WireMessage, Equatable {
     value = if let p = m.pointee.value { try Field(c: p) } else { nil }
     all = m.pointee.has_all != 0 ? m.pointee.all : 0
     any = m.pointee.has_any != 0 ? m.pointee.any : 0
+    negation = m.pointee.has_negation != 0 ? m.pointee.negation != 0 : false
   }
 
   static let shape = 17

@@ -122,6 +122,7 @@ extension WireShape {
       WireField(3, .message, shape: 6),
       WireField(4, .varint),
       WireField(5, .varint),
+      WireField(6, .varint),
     ]),
     WireShape(MemoryLayout<Caravan__V1__FilterTerm>.size + MemoryLayout<FilterTerm>.stride, [
       WireField(1, .varint),

@@ -277,7 +277,7 @@ void   caravan__v1__query_reply__free_unpacked
   assert(message->base.descriptor == &caravan__v1__query_reply__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor caravan__v1__predicate_term__field_descriptors[5] =
+static const ProtobufCFieldDescriptor caravan__v1__predicate_term__field_descriptors[6] =
 {
   {
     "field",
@@ -339,18 +339,31 @@ static const ProtobufCFieldDescriptor caravan__v1__predicate_term__field_descrip
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "negation",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__PredicateTerm, has_negation),
+    offsetof(Caravan__V1__PredicateTerm, negation),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__predicate_term__field_indices_by_name[] = {
   3,   /* field[3] = all */
   4,   /* field[4] = any */
   1,   /* field[1] = comparison */
   0,   /* field[0] = field */
+  5,   /* field[5] = negation */
   2,   /* field[2] = value */
 };
 static const ProtobufCIntRange caravan__v1__predicate_term__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor caravan__v1__predicate_term__descriptor =
 {
@@ -360,7 +373,7 @@ const ProtobufCMessageDescriptor caravan__v1__predicate_term__descriptor =
   "Caravan__V1__PredicateTerm",
   "caravan.v1",
   sizeof(Caravan__V1__PredicateTerm),
-  5,
+  6,
   caravan__v1__predicate_term__field_descriptors,
   caravan__v1__predicate_term__field_indices_by_name,
   1,  caravan__v1__predicate_term__number_ranges,
@@ -766,7 +779,7 @@ const ProtobufCMessageDescriptor caravan__v1__query_reply__descriptor =
   (ProtobufCMessageInit) caravan__v1__query_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCEnumValue caravan__v1__comparison__enum_values_by_number[8] =
+static const ProtobufCEnumValue caravan__v1__comparison__enum_values_by_number[16] =
 {
   { "COMPARISON_UNSPECIFIED", "CARAVAN__V1__COMPARISON__COMPARISON_UNSPECIFIED", 0 },
   { "COMPARISON_EQUAL", "CARAVAN__V1__COMPARISON__COMPARISON_EQUAL", 1 },
@@ -776,20 +789,36 @@ static const ProtobufCEnumValue caravan__v1__comparison__enum_values_by_number[8
   { "COMPARISON_GREATER", "CARAVAN__V1__COMPARISON__COMPARISON_GREATER", 5 },
   { "COMPARISON_GREATER_OR_EQUAL", "CARAVAN__V1__COMPARISON__COMPARISON_GREATER_OR_EQUAL", 6 },
   { "COMPARISON_PREFIX", "CARAVAN__V1__COMPARISON__COMPARISON_PREFIX", 7 },
+  { "COMPARISON_LIKE", "CARAVAN__V1__COMPARISON__COMPARISON_LIKE", 8 },
+  { "COMPARISON_MATCH_ALL", "CARAVAN__V1__COMPARISON__COMPARISON_MATCH_ALL", 9 },
+  { "COMPARISON_MATCH_ANY", "CARAVAN__V1__COMPARISON__COMPARISON_MATCH_ANY", 10 },
+  { "COMPARISON_CONTAINS_ALL", "CARAVAN__V1__COMPARISON__COMPARISON_CONTAINS_ALL", 11 },
+  { "COMPARISON_CONTAINS_ANY", "CARAVAN__V1__COMPARISON__COMPARISON_CONTAINS_ANY", 12 },
+  { "COMPARISON_CONTAINS_LIKE", "CARAVAN__V1__COMPARISON__COMPARISON_CONTAINS_LIKE", 13 },
+  { "COMPARISON_NEAR", "CARAVAN__V1__COMPARISON__COMPARISON_NEAR", 14 },
+  { "COMPARISON_WITHIN", "CARAVAN__V1__COMPARISON__COMPARISON_WITHIN", 15 },
 };
 static const ProtobufCIntRange caravan__v1__comparison__value_ranges[] = {
-{0, 0},{0, 8}
+{0, 0},{0, 16}
 };
-static const ProtobufCEnumValueIndex caravan__v1__comparison__enum_values_by_name[8] =
+static const ProtobufCEnumValueIndex caravan__v1__comparison__enum_values_by_name[16] =
 {
+  { "COMPARISON_CONTAINS_ALL", 11 },
+  { "COMPARISON_CONTAINS_ANY", 12 },
+  { "COMPARISON_CONTAINS_LIKE", 13 },
   { "COMPARISON_EQUAL", 1 },
   { "COMPARISON_GREATER", 5 },
   { "COMPARISON_GREATER_OR_EQUAL", 6 },
   { "COMPARISON_LESS", 3 },
   { "COMPARISON_LESS_OR_EQUAL", 4 },
+  { "COMPARISON_LIKE", 8 },
+  { "COMPARISON_MATCH_ALL", 9 },
+  { "COMPARISON_MATCH_ANY", 10 },
+  { "COMPARISON_NEAR", 14 },
   { "COMPARISON_NOT_EQUAL", 2 },
   { "COMPARISON_PREFIX", 7 },
   { "COMPARISON_UNSPECIFIED", 0 },
+  { "COMPARISON_WITHIN", 15 },
 };
 const ProtobufCEnumDescriptor caravan__v1__comparison__descriptor =
 {
@@ -798,9 +827,9 @@ const ProtobufCEnumDescriptor caravan__v1__comparison__descriptor =
   "Comparison",
   "Caravan__V1__Comparison",
   "caravan.v1",
-  8,
+  16,
   caravan__v1__comparison__enum_values_by_number,
-  8,
+  16,
   caravan__v1__comparison__enum_values_by_name,
   1,
   caravan__v1__comparison__value_ranges,

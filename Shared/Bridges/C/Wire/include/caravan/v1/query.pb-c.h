@@ -34,7 +34,27 @@ typedef enum _Caravan__V1__Comparison {
   CARAVAN__V1__COMPARISON__COMPARISON_LESS_OR_EQUAL = 4,
   CARAVAN__V1__COMPARISON__COMPARISON_GREATER = 5,
   CARAVAN__V1__COMPARISON__COMPARISON_GREATER_OR_EQUAL = 6,
-  CARAVAN__V1__COMPARISON__COMPARISON_PREFIX = 7
+  CARAVAN__V1__COMPARISON__COMPARISON_PREFIX = 7,
+  CARAVAN__V1__COMPARISON__COMPARISON_LIKE = 8,
+  CARAVAN__V1__COMPARISON__COMPARISON_MATCH_ALL = 9,
+  CARAVAN__V1__COMPARISON__COMPARISON_MATCH_ANY = 10,
+  /*
+   * a list
+   */
+  CARAVAN__V1__COMPARISON__COMPARISON_CONTAINS_ALL = 11,
+  /*
+   * a list
+   */
+  CARAVAN__V1__COMPARISON__COMPARISON_CONTAINS_ANY = 12,
+  CARAVAN__V1__COMPARISON__COMPARISON_CONTAINS_LIKE = 13,
+  /*
+   * latitude, longitude, metres
+   */
+  CARAVAN__V1__COMPARISON__COMPARISON_NEAR = 14,
+  /*
+   * south, west, north, east
+   */
+  CARAVAN__V1__COMPARISON__COMPARISON_WITHIN = 15
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__COMPARISON)
 } Caravan__V1__Comparison;
 
@@ -42,7 +62,7 @@ typedef enum _Caravan__V1__Comparison {
 
 /*
  * One term of a predicate in postfix order, so that no message nests: a comparison stands for itself,
- * `all` n or `any` n combines the n results before it. One result is left at the end.
+ * `all` n or `any` n combines the n results before it, `negation` turns the last one round. One result is left at the end.
  */
 struct  Caravan__V1__PredicateTerm
 {
@@ -58,10 +78,12 @@ struct  Caravan__V1__PredicateTerm
   uint32_t all;
   protobuf_c_boolean has_any;
   uint32_t any;
+  protobuf_c_boolean has_negation;
+  protobuf_c_boolean negation;
 };
 #define CARAVAN__V1__PREDICATE_TERM__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__predicate_term__descriptor) \
-    , NULL, 0, CARAVAN__V1__COMPARISON__COMPARISON_UNSPECIFIED, NULL, 0, 0, 0, 0 }
+    , NULL, 0, CARAVAN__V1__COMPARISON__COMPARISON_UNSPECIFIED, NULL, 0, 0, 0, 0, 0, 0 }
 
 
 /*
@@ -76,7 +98,7 @@ struct  Caravan__V1__FilterTerm
   protobuf_c_boolean has_kind;
   Caravan__V1__FieldKind kind;
   /*
-   * no prefix
+   * EQUAL to GREATER_OR_EQUAL
    */
   protobuf_c_boolean has_comparison;
   Caravan__V1__Comparison comparison;

@@ -1,5 +1,6 @@
 import CaravanAgentCore
 import CaravanModel
+import CaravanQuery
 import Testing
 
 @Suite("Selections as text")
@@ -8,7 +9,7 @@ struct SelectionTextTests {
     "plain expressions pass, their arguments counted",
     arguments: [
       ("name = ?", 1), ("name=? AND (date > ? OR photo IS NULL)", 2), ("name LIKE 'a''b?%'", 0), ("\"name\" = 'x'", 0),
-      ("date - -1 > 0", 0), ("date / 2 = 1", 0),
+      ("date - -1 > 0", 0), ("date / 2 = 1", 0), ("name || ? = 'a'", 1), ("hash = x'00FF'", 0),
     ])
   func accepted(text: String, count: Int) throws {
     #expect(try SelectionText(text, columns: ["name", "date"]).arguments == count)
@@ -18,8 +19,9 @@ struct SelectionTextTests {
     "what could leave the parentheses is refused, with its place",
     arguments: [
       "1) OR (1", "(1", "name = 'x", "1; DROP TABLE x", "1 -- hide", "1 /* hide */", "name = :a", "name = ?1",
-      "`name` = 1",
-      "[name] = 1", "\"nmae\" = 'x'", "", "  ", "name = \"x", "a\u{0}b", String(repeating: "(", count: 65),
+      "`name` = 1", "[name] = 1", "name = $1", "a$b = 1", "name = ?\u{b}", "\u{feff}name = 1", "\"nmae\" = 'x'", "",
+      "  ",
+      "name = \"x", "a\u{0}b", String(repeating: "(", count: 65),
     ])
   func refused(text: String) {
     #expect {

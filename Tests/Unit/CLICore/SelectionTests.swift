@@ -27,11 +27,16 @@ struct SelectionTests {
       ("date<-3", [], .compare(field: "date", .less, .integer(-3))),
       ("date <= 3", [], .compare(field: "date", .lessOrEqual, .integer(3))),
       ("location>1.5e2", [], .compare(field: "location", .greater, .real(150))),
-      ("location!=?", ["7"], .compare(field: "location", .notEqual, .real(7))),
-      ("location<>7", [], .compare(field: "location", .notEqual, .real(7))),
+      ("location is not ?", ["7"], .compare(field: "location", .notEqual, .real(7))),
+      ("not location is 7", [], .compare(field: "location", .notEqual, .real(7))),
+      ("date<5.5", [], .compare(field: "date", .lessOrEqual, .integer(5))),
+      ("5 > DATE", [], .compare(field: "date", .less, .integer(5))),
+      ("thumb=x'0aff'", [], .compare(field: "thumb", .equal, .data([10, 255]))),
       ("thumb=?", ["0x0aff"], .compare(field: "thumb", .equal, .data([10, 255]))),
       ("name LIKE 'Sno%'", [], .compare(field: "name", .prefix, .text("Sno"))),
       ("name like ?", ["Sno%"], .compare(field: "name", .prefix, .text("Sno"))),
+      ("name like '%x'", [], .compare(field: "name", .like, .text("%x"))),
+      ("name match any ?", ["sn* y"], .compare(field: "name", .matchAny, .text("sn* y"))),
       ("date IS NULL", [], .compare(field: "date", .equal, .null)),
       ("date is not null", [], .compare(field: "date", .notEqual, .null)),
       ("\"name\"='x'", [], .compare(field: "name", .equal, .text("x"))),
@@ -50,6 +55,7 @@ struct SelectionTests {
         case .compare: "?"
         case .all(let count): "and\(count)"
         case .any(let count): "or\(count)"
+        case .not: "not"
         }
       }.joined(separator: " ")
     }
@@ -58,6 +64,12 @@ struct SelectionTests {
     #expect(try shape("(date=1 or date=2) and date=3") == "1 2 or2 3 and2")
     #expect(try shape("((date=1))") == "1")
     #expect(try shape("date=1 or (date=2 or date=3) or date=4") == "1 2 3 or2 4 or3")
+    #expect(try shape("date between 1 and 2 and date in (3, 4)") == "1 2 and2 3 4 or2 and2")
+    #expect(try shape("not (date<1 or date>2) and date=3") == "1 2 and2 3 and2")
+    // Null is not unlike anything, as in SQL.
+    #expect(try shape("date!=1") == "1 ? and2")
+    #expect(try shape("date not in (1, 2)") == "1 2 ? and3")
+    #expect(try shape("name not like 'Sno%'") == "? ? or2")
   }
 
   @Test("what is wrong is said with its place")
@@ -74,15 +86,18 @@ struct SelectionTests {
       ("name=?", [], .invalidData, "1 '?' and 0 arguments"),
       ("name=?", ["a", "b"], .invalidData, "1 '?' and 2 arguments"),
       ("name ~ 'x'", [], .invalidData, "found '~'"),
-      ("name=!'x'", [], .invalidData, "found '=!'"),
-      ("name is 3", [], .invalidData, "NULL expected"),
-      ("name like '%x'", [], .invalidData, "prefixes"),
+      ("name=!'x'", [], .invalidData, "position 6: '?', a number, or a text in single quotes expected, found '!'"),
+      ("name is", [], .invalidData, "position 8: NULL, or a value expected, found the end"),
+      ("name is 3", [], .schemaViolation, "'name' is text, not integer"),
+      ("date='3'", [], .schemaViolation, "'date' is integer, not text"),
+      ("name in ()", [], .invalidData, "position 10"),
+      ("name='x' -- hidden", [], .invalidData, "position 10: comments"),
       ("nme=?", ["x"], .schemaViolation, "no field 'nme': it has name, date"),
       ("date=?", ["x"], .schemaViolation, "'date' takes a whole number, not 'x'"),
       ("location=?", ["x"], .schemaViolation, "'location' takes a number"),
       ("thumb=?", ["x"], .schemaViolation, "'thumb' takes bytes"),
       ("photo=?", ["x"], .schemaViolation, "'photo' takes an object"),
-      (String(repeating: "(", count: 40) + "date=1", [], .limitExceeded, "simplify"),
+      (String(repeating: "(", count: 70) + "date=1", [], .limitExceeded, "simplify"),
     ]
     for (text, arguments, code, message) in table {
       let error = #expect(throws: CaravanError.self, "\(text)") { try Self.predicate(text, arguments) }

@@ -1,0 +1,105 @@
+public import CaravanModel
+
+/// A query as people type it:
+///
+///     query       = conjunction *("OR" conjunction)
+///     conjunction = negation *("AND" negation)
+///     negation    = "NOT" negation / "(" query ")" / test
+///     test        = field operator value / value operator field / field ["NOT"] "LIKE" value
+///                 / field ["NOT"] "IN" list / field ["NOT"] "BETWEEN" value "AND" value
+///                 / field "IS" ["NOT"] value / field ("ISNULL" / "NOTNULL" / "NOT" "NULL")
+///                 / field ["NOT"] "MATCH" ["ANY"] value
+///                 / field ["NOT"] "CONTAINS" (value / "LIKE" value / ("ALL" / "ANY") list)
+///                 / field ["NOT"] "NEAR" list / field ["NOT"] "WITHIN" list
+///     list        = "(" value *("," value) ")"
+///     operator    = "=" / "==" / "!=" / "<>" / "<" / "<=" / ">" / ">="
+///     value       = "?" / 'text' / x'data' / ["-"] number / "NULL"
+///     field       = word / "word"
+///
+/// Keywords in any case. `?` stand for the arguments, in order. MATCH looks for words (`WordQuery`), CONTAINS for
+/// members of a list, NEAR takes latitude, longitude and metres, WITHIN south, west, north and east.
+public struct ExpressionText: Sendable, Hashable {
+  public let expression: Expression<Phrase>
+  /// `?` in the text.
+  public let arguments: Int
+  private let subject: String
+
+  /// - Parameter subject: what errors call the text.
+  /// - Throws: `invalidData` with the position, what was found there and what is expected; `limitExceeded`.
+  public init(_ text: String, subject: String = "query") throws(CaravanError) {
+    let tokens = try Lexer.tokens(of: text, subject: subject)
+    var parser = Parser(tokens, subject: subject)
+    let read = try parser.parse()
+    expression = try read.map { phrase throws(CaravanError) in
+      guard let phrase else { preconditionFailure("a parser that reads all has left something out") }
+      return .leaf(phrase)
+    }
+    arguments = tokens.count { if case .argument = $0.kind { true } else { false } }
+    self.subject = subject
+  }
+
+  /// The query over records of `type`.
+  /// - Parameter argument: what stands for a `?`, by its number and what it has to be.
+  /// - Throws: `schemaViolation` naming the field, what it takes and what was given.
+  public func bound(
+    to type: RecordType, argument: (Int, ArgumentRole) throws(CaravanError) -> Value
+  ) throws(CaravanError) -> Expression<Condition> {
+    try expression.map { phrase throws(CaravanError) in
+      guard let field = type.named(phrase.name) else {
+        let known = type.fields.map(\.name).joined(separator: ", ")
+        throw CaravanError(
+          .schemaViolation,
+          """
+          \(subject), position \(phrase.position): '\(type.name)' has no field '\(phrase.name.prefix(80))': \
+          it has \(known.prefix(400))
+          """)
+      }
+      let role: ArgumentRole =
+        switch phrase.test {
+        case .compare, .among, .prefix, .contains: .value(field)
+        case .like, .containsLike, .match: .text
+        case .inside: .number
+        }
+      let test = try phrase.test.map { operand throws(CaravanError) -> Value in
+        switch operand {
+        case .argument(let number): try argument(number, role)
+        case .literal(let value): value
+        }
+      }
+      return .leaf(try Condition(field, test))
+    }
+  }
+}
+
+/// What an argument has to be.
+public enum ArgumentRole: Sendable, Hashable {
+  /// A value of this field, or of a member of it.
+  case value(FieldDefinition)
+  /// A pattern, or the words that a text is to have.
+  case text
+  /// Degrees or metres.
+  case number
+}
+
+extension RecordType {
+  /// By its name as it is spelled, or, as SQL has it, in another case, where that is one field's only.
+  fileprivate func named(_ name: String) -> FieldDefinition? {
+    if let field = field(named: name) { return field }
+    let similar = fields.filter { $0.name.lowercased() == name.lowercased() }
+    return similar.count == 1 ? similar[0] : nil
+  }
+}
+
+/// A text that SQLite runs, as far as it says what the query language has: SQLite takes much more.
+public struct PartialText: Sendable, Hashable {
+  /// Its leaves that say something else are nil.
+  public let expression: Expression<Phrase?>
+
+  /// nil: nothing of the text is understood.
+  public init?(_ text: String) {
+    guard let tokens = try? Lexer.tokens(of: text, subject: "query") else { return nil }
+    var parser = Parser(tokens, subject: "query", skipsForeign: true)
+    guard let read = try? parser.parse() else { return nil }
+    expression = read
+  }
+}
