@@ -56,13 +56,13 @@ extension LocalStore {
           table: state.table, rows: state.absence == nil ? census.visible : 0,
           dirty: state.isLocalOnly ? 0 : census.dirty,
           pending: census.pending, conflicts: census.conflicts, torn: census.torn, tornRows: torn,
-          cloudDamagedRows: damagedAtCloud(of: state.table),
+          cloudDamagedRows: cloudDamage.rows(of: state.table),
           waiting: state.waiting, lastSync: state.lastSync,
           refused: state.refused, properties: state.properties, picksHere: state.picksHere, fault: state.fault,
           isResyncing: state.isResyncing, schema: state.schema, zoneIsGone: state.absence != nil,
           aside: state.absence == nil ? 0 : try catalog.unsentCount(of: state),
           loss: tolerances.mayLose.contains(state.number) ? try tolerances.ledgers.ledger(of: state.number) : nil,
-          settingChanges: try settingChanges(of: state)))
+          settingChanges: try TypeAgreement(catalog: catalog).settingChanges(of: state)))
     }
     return views
   }

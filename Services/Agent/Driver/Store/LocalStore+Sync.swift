@@ -45,53 +45,8 @@ extension LocalStore: SyncStore {
       isResyncing: state.isResyncing, keepsQuery: state.properties.query != nil, filter: state.filter,
       showsSnapshots: state.showsSnapshots, keepsEntries: state.waiting > 0,
       mustStartOver: state.mustStartOver, ownThrough: state.ownThrough ?? 0,
-      isResolving: resolutions[table] != nil, fault: state.fault, refused: state.refused,
+      isResolving: resolutions.sessions[table] != nil, fault: state.fault, refused: state.refused,
       zoneIsGone: state.absence != nil)
-  }
-
-  public func agree(on type: RecordType, for table: TableID) throws(CaravanError) {
-    for column in try state(table).schema.columns {
-      guard let field = type.field(named: column.name), field.id > 0 else {
-        throw CaravanError(
-          .schemaViolation, "record type '\(type.name)' lacks the column '\(column.name)' of table '\(table)'")
-      }
-      guard field.kind == column.kind else {
-        throw CaravanError(
-          .schemaViolation,
-          "column '\(column.name)' of '\(table)' is \(column.kind.rawValue), in its record type \(field.kind.rawValue)"
-        )
-      }
-    }
-    try change(table) { (state) throws(CaravanError) in
-      let old = state.type
-      state.type = type
-      if let old {
-        try renumber(FieldRenumbering(from: old, to: type), in: state)
-        try noteSettings(from: old, in: state)
-        if !SchemaExtension.isAgreed(old) { try adoptKnownFields(in: state) }
-      }
-      state.refused = ""
-      try state.save(database)
-    }
-    catalog.tellNewsIfAny(of: table)
-  }
-
-  /// Gives what is encoded here, beside the rows themselves, the numbers that the cloud has for its fields now: a
-  /// restore may have taken those that it had (UNI-18).
-  private func renumber(_ fields: FieldRenumbering, in state: TableState) throws(CaravanError) {
-    guard !fields.isEmpty else { return }
-    for name in ["ancestors", "incoming"] {
-      let bodies = try database.statement(text: "SELECT rowid, body FROM \(name) WHERE table_id = \(state.number)")
-        .all { row in (id: row.integer(0), body: row.bytes(1)) }
-      for (id, body) in bodies {
-        try database.statement(text: "UPDATE \(name) SET body = ? WHERE rowid = ?").run(fields.of(body), id)
-      }
-    }
-    for key in try state.rows.keys(where: "length(_extra) > 0", database) {
-      guard var row = try state.rows.soundRow(key: key, database) else { continue }
-      row.extra = try fields.of(row.extra)
-      try state.rows.update(row, database)
-    }
   }
 
   public func note(refusal: String?, fault: TableFault?, of table: TableID) throws(CaravanError) {
@@ -105,93 +60,63 @@ extension LocalStore: SyncStore {
     }
   }
 
+  public func agree(on type: RecordType, for table: TableID) throws(CaravanError) {
+    try TypeAgreement(catalog: catalog).agree(on: type, for: table)
+  }
+
   // MARK: Registrations
+
+  private var registered: Registrations { Registrations(catalog: catalog) }
 
   /// Registers a table for periodic sync, or changes its registration (SIM-17, SIM-20).
   /// - Throws: `invalidData` for a table that is local only.
   /// - Parameter loss: of writes (MOB-05); nil: rows that wait and might have been lost no longer may.
   public func register(
     _ table: TableID, _ direction: Direction, _ registration: SyncRegistration, loss: LossTolerance? = nil
-  ) throws(CaravanError) {
-    guard try !state(table).isLocalOnly else {
-      throw CaravanError(.invalidData, "table '\(table.name)' is local only: create it with full sync first")
-    }
-    var meta = context.meta
-    try change(table) { (state) throws(CaravanError) in
-      try database.run(
-        """
-        INSERT INTO registrations VALUES (?1, ?2, (SELECT ifnull(max(ordinal), 0) + 1 FROM registrations), ?3, ?4, ?5)
-        ON CONFLICT DO UPDATE SET period = excluded.period, tolerance = excluded.tolerance, link = excluded.link
-        """, state.number, Int64(direction.rawValue), registration.periodMilliseconds,
-        registration.delayToleranceMilliseconds, Int64(registration.link.rawValue))
-      if direction == .read { try meta.bumpListGeneration(database) } else { try tolerances.declare(loss, in: state) }
-    }
-    context.meta = meta
-    try tolerances.recall()
-  }
+  ) throws(CaravanError) { try registered.begin(table, direction, registration, loss: loss) }
 
   /// Ends periodic sync of a direction; dirty rows keep their flags (SIM-18, SIM-21).
   public func unregister(_ table: TableID, _ direction: Direction) throws(CaravanError) {
-    var meta = context.meta
-    try change(table) { (state) throws(CaravanError) in
-      try database.run(
-        "DELETE FROM registrations WHERE table_id = ? AND direction = ?", state.number, Int64(direction.rawValue))
-      if direction == .read, try database.changedRows > 0 { try meta.bumpListGeneration(database) }
-      if direction == .write { try tolerances.declare(nil, in: state) }
-    }
-    context.meta = meta
-    try tolerances.recall()
+    try registered.end(table, direction)
   }
 
-  /// Part of dropping a table, inside its transaction.
-  func unregisterAll(_ state: TableState) throws(CaravanError) {
-    try database.run("DELETE FROM registrations WHERE table_id = ?", state.number)
-    if try database.changedRows > 0 { try context.meta.bumpListGeneration(database) }
-    try tolerances.forget(state.number)
-  }
-
-  public func registrations() throws(CaravanError) -> [TableRegistration] {
-    try storedRegistrations().sorted { ($0.table, $0.direction) < ($1.table, $1.direction) }
-  }
+  public func registrations() throws(CaravanError) -> [TableRegistration] { try registered.all() }
 
   public func subscriptions(toldOnly: Set<TableID>?) throws(CaravanError) -> SubscriptionList {
-    let items = try storedRegistrations().filter { $0.direction == .read }.map {
-      SubscriptionList.Item(
-        table: $0.table, periodMilliseconds: $0.registration.periodMilliseconds,
-        isToldOnly: (toldOnly?.contains($0.table) ?? false) || tables[$0.table]?.properties.query != nil)
-    }
-    if toldOnly != nil { try number(items) }
-    return SubscriptionList(generation: context.meta.listGeneration, items: items)
+    try registered.subscriptions(toldOnly: toldOnly)
   }
 
-  /// The list is another one where other tables than last are told only.
-  private func number(_ items: [SubscriptionList.Item]) throws(CaravanError) {
-    let names = items.filter(\.isToldOnly).map { "\($0.table)\n" }.joined()
-    let sum = names.isEmpty ? 0 : XXHash64.hash(Array(names.utf8))
-    guard sum != context.meta.toldOnlySum else { return }
-    var meta = context.meta
-    try context.transaction { () throws(CaravanError) in
-      try meta.bumpListGeneration(database)
-      try meta.note(toldOnlySum: sum, database)
-    }
-    context.meta = meta
+  // MARK: Making tables
+
+  var lifecycle: TableLifecycle { TableLifecycle(writes: writes, readers: readers) }
+
+  /// Makes a table, or confirms that it is there: then it gains the columns that it lacks, and its properties may
+  /// change, without loss of data (SIM-10, SIM-11, CK-26).
+  /// - Throws: `schemaNotAdditive` for a schema without one of its columns, or with another kind of it, `limitExceeded`
+  ///   beyond `StoreLimits.tablesPerApp`.
+  public func createTable(
+    _ table: TableID, schema: SchemaText, localOnly: Bool, properties: TableChange = TableChange()
+  ) throws(CaravanError) {
+    try lifecycle.create(table, schema: schema, localOnly: localOnly, properties: properties)
   }
 
-  /// In the order of registration.
-  private func storedRegistrations() throws(CaravanError) -> [TableRegistration] {
-    try database.all(
-      """
-      SELECT app, name, direction, period, tolerance, link FROM registrations JOIN tables ON id = table_id
-      ORDER BY ordinal
-      """
-    ) { row in
-      TableRegistration(
-        table: TableID(app: ContainerID(unchecked: row.text(0)), name: row.text(1)),
-        direction: row.integer(2) == 0 ? .write : .read,
-        registration: SyncRegistration(
-          periodMilliseconds: UInt32(truncatingIfNeeded: row.integer(3)),
-          delayToleranceMilliseconds: UInt32(truncatingIfNeeded: row.integer(4)),
-          link: LinkClass(rawValue: UInt8(truncatingIfNeeded: row.integer(5))) ?? .wired))
-    }
+  /// Changes what is done with a table, not what is in it (SIM-11).
+  /// - Throws: `tableNotFound`, `schemaViolation` for a column that holds no objects.
+  public func updateTable(_ table: TableID, _ wanted: TableChange) throws(CaravanError) {
+    try lifecycle.update(table, wanted)
   }
+
+  /// Removes rows, objects, chunks, registrations and everything in flight, and gives the space back (SIM-12).
+  /// - Throws: `invalidData` when rows have changes that the cloud does not have, unless these are to be discarded.
+  public func dropTable(_ table: TableID, discardingUnsent: Bool = false) throws(CaravanError) {
+    try lifecycle.drop(table, discardingUnsent: discardingUnsent)
+  }
+
+  /// The app's tables, in the order of their creation.
+  public func tableNames(of app: ContainerID) -> [String] {
+    tables.values.filter { $0.table.app == app }.sorted { $0.number < $1.number }.map(\.table.name)
+  }
+
+  public func zoneIsGone(_ table: TableID) throws(CaravanError) -> ZoneVerdict { try lifecycle.zoneIsGone(table) }
+  public func zoneIsThere(_ table: TableID) throws(CaravanError) { try lifecycle.zoneIsThere(table) }
 }

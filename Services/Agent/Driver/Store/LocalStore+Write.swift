@@ -1,5 +1,4 @@
 public import CaravanAgentCore
-internal import CaravanChunkFiles
 public import CaravanModel
 internal import CaravanRuntime
 internal import CaravanSQLite
@@ -17,42 +16,9 @@ extension LocalStore {
     let values = try writer.checked(cells, of: state, isInsert: selection == nil)
     let promise = try tolerances.promise(intent, isInsert: selection == nil, in: state)
     try context.reserve.hold()
-    guard let selection else { return [try insert(values, into: table, intent, promise)] }
+    guard let selection else { return [try writes.insert(values, into: table, intent, promise)] }
     guard !values.isEmpty else { throw CaravanError(.invalidData, "an update of '\(table.name)' names no column") }
-    let keys = try await keys(of: selection, in: table)
-    var bytes = 0
-    let ids = try change(table) { (state) throws(CaravanError) -> [String] in
-      var ids: [String] = []
-      for key in keys {
-        guard let row = try state.rows.row(key: key, database) else { continue }
-        let written = try writer.rewrite(row, cells: values, drafts: [:], of: state)
-        ids.append(written.id)
-        bytes += written.bytes
-      }
-      if !ids.isEmpty { try tolerances.note(intent, promise, in: state) }
-      try planAtOnce(&state)
-      try openWrites.sweep()
-      return ids
-    }
-    if !ids.isEmpty { context.events.tellDirtied(state, bytes: bytes, intent, promise) }
-    return ids
-  }
-
-  /// A whole insert in its own transaction.
-  private func insert(
-    _ values: [Int: SQLValue], into table: TableID, _ intent: WriteIntent, _ promise: WritePromise
-  ) throws(CaravanError) -> String {
-    let state = try state(table)
-    let id = try writer.newID(values, of: state)
-    let bytes = try change(table, promise.durability) { (state) throws(CaravanError) in
-      let bytes = try writer.insert(id: id, cells: values, drafts: [:], into: state)
-      if promise == .accepted { try accept(id, intent, in: state) }
-      try tolerances.note(intent, promise, in: state)
-      try planAtOnce(&state)
-      return bytes
-    }
-    context.events.tellDirtied(state, bytes: bytes, intent, promise)
-    return id
+    return try writes.update(table, keys: try await keys(of: selection, in: table), values, intent, promise)
   }
 
   /// Inserts a row, or updates every row of the selection, with whole objects. Durable on return.
@@ -71,16 +37,6 @@ extension LocalStore {
     } catch {
       try abandonWrite(opened.handle, owner: 0)
       throw error
-    }
-  }
-
-  /// Gives objects of an open write these contents, in every one of its rows.
-  public func fill(_ opened: OpenedWrite, _ contents: [ObjectValue], owner: UInt64) throws(CaravanError) {
-    for row in opened.rows.indices {
-      for object in contents {
-        try truncateObject(opened.handle, row: row, object: object.column, size: 0, owner: owner)
-        try writeObject(opened.handle, row: row, object: object.column, offset: 0, bytes: object.bytes, owner: owner)
-      }
     }
   }
 
@@ -126,26 +82,11 @@ extension LocalStore {
       selected = try await keys(of: selection, in: table)
       state = try self.state(table)
     }
-    var targets: [OpenWrite.Target] = []
-    if let keys = selected {
-      guard columns.isEmpty || keys.count <= StoreLimits.rowsPerObjectWrite else {
-        throw CaravanError(
-          .limitExceeded,
-          "the selection has \(keys.count) rows, objects of \(StoreLimits.rowsPerObjectWrite) can be open: narrow it")
-      }
-      for key in keys { targets.append(try target(key, columns, of: state)) }
-    } else if case .write(let values) = action {
-      let id = try writer.newID(values, of: state)
-      let drafts = columns.map { ($0, ObjectDraft(nil, state.chunking ?? options.chunking)) }
-      targets = [OpenWrite.Target(key: nil, id: id, drafts: Dictionary(uniqueKeysWithValues: drafts))]
-    }
-    var write = OpenWrite(
-      owner: owner, table: table, action, life, intent: intent, promise: promise, targets: targets)
-    try openWrites.requireRoom(for: write)
-    if life != .closedAtOnce, !columns.isEmpty { try countOpen(&write.targets, of: state) }
-    let handle = newHandle()
-    openWrites.all[handle] = write
-    return OpenedWrite(handle: handle, rows: write.rows, promise: promise)
+    return try writes.open(action, life, in: state, columns, selected, intent, promise, owner: owner)
+  }
+
+  public func fill(_ opened: OpenedWrite, _ contents: [ObjectValue], owner: UInt64) throws(CaravanError) {
+    try writes.fill(opened, contents, owner: owner)
   }
 
   /// Puts bytes into an open object; beyond its end it grows, a gap is zeros.
@@ -153,82 +94,46 @@ extension LocalStore {
   public func writeObject(
     _ handle: UInt64, row: Int, object: String, offset: UInt64, bytes: [UInt8], owner: UInt64
   ) throws(CaravanError) {
-    try withDraft(handle, row: row, object: object, owner: owner) { (draft, target, place) throws(CaravanError) in
-      guard target.isCounted else { return try draft.write(bytes, at: offset, chunkTable) }
-      var claimed = target
-      defer { target.claimed = claimed.claimed }
-      try draft.write(bytes, at: offset, chunkTable) { (hash) throws(CaravanError) in
-        try self.claim(hash, column: place.column, for: &claimed, of: place.table)
-      }
-    }
+    try writes.writeObject(handle, row: row, object: object, offset: offset, bytes: bytes, owner: owner)
   }
 
   /// Cuts an open object to `size`, or grows it with zeros.
   public func truncateObject(
     _ handle: UInt64, row: Int, object: String, size: UInt64, owner: UInt64
   ) throws(CaravanError) {
-    try withDraft(handle, row: row, object: object, owner: owner) { (draft, _, _) throws(CaravanError) in
-      try draft.truncate(to: size, chunkTable)
-    }
+    try writes.truncateObject(handle, row: row, object: object, size: size, owner: owner)
   }
 
-  /// Chunks of a new row go to the cloud before the row does, and what is left of them with it. A crash in between
-  /// leaves there what is collected.
-  private func sendAhead(_ draft: inout ObjectDraft, of table: TableID) {
-    // What the disk refuses, the next piece is refused for.
-    guard plannedTables.contains(table), let chunkTable = try? chunkTable,
-      let cut = try? draft.takeCut(ofBytes: EngineLimits.bytesAhead, chunkTable), !cut.isEmpty
-    else { return }
-    context.events.tellCut(table, cut)
+  // MARK: Closing
+
+  /// Makes open writes to one table visible, all of them in one transaction (SIM-13). Durable on return. If it throws,
+  /// nothing has changed and they are still open: try again, or abandon them.
+  /// - Returns: ids of the rows.
+  /// - Throws: `noSuchObject` when a row was deleted meanwhile; `objectExists`, `storageFull`, `limitExceeded`.
+  @discardableResult
+  public func closeWrites(
+    _ handles: [UInt64], isAtomic: Bool = false, owner: UInt64
+  ) throws(CaravanError) -> [String] { try writes.close(handles, isAtomic: isAtomic, owner: owner) }
+
+  /// The same, of one.
+  @discardableResult
+  public func closeWrite(_ handle: UInt64, owner: UInt64) throws(CaravanError) -> [String] {
+    try writes.close([handle], owner: owner)
   }
 
-  // MARK: Handles
-
-  private func withDraft(
-    _ handle: UInt64, row: Int, object: String, owner: UInt64,
-    _ body: (inout ObjectDraft, inout OpenWrite.Target, (table: TableID, column: Int)) throws(CaravanError) -> Void
-  ) throws(CaravanError) {
-    var write = try openWrites.write(handle, owner: owner)
-    let column = try state(write.table).column(named: object)
-    guard write.targets.indices.contains(row), var draft = write.targets[row].drafts[column] else {
-      throw CaravanError(.invalidData, "object '\(object.prefix(80))' of row \(row) is not open in write \(handle)")
-    }
-    // The draft must have one owner while it is edited, or its bytes would be copied with every call.
-    openWrites.all[handle] = nil
-    write.targets[row].drafts[column] = nil
-    defer {
-      write.targets[row].drafts[column] = draft
-      openWrites.all[handle] = write
-    }
-    try body(&draft, &write.targets[row], (write.table, column))
-    let waiting = openWrites.all.values.reduce(draft.waitingBytes + write.waitingBytes) {
-      $1.table.app == write.table.app ? $0 + $1.waitingBytes : $0
-    }
-    if draft.isFull || waiting > StoreLimits.overlayBytesPerApp { _ = try draft.fold(chunkTable) }
-    if write.targets[row].key == nil { sendAhead(&draft, of: write.table) }
+  /// Forgets open writes; their rows stay as they were.
+  public func abandonWrites(_ handles: [UInt64], owner: UInt64) throws(CaravanError) {
+    try writes.abandon(handles, owner: owner)
   }
 
-  // MARK: Rows
+  /// The same, of one.
+  public func abandonWrite(_ handle: UInt64, owner: UInt64) throws(CaravanError) {
+    try writes.abandon([handle], owner: owner)
+  }
 
-  private func target(
-    _ key: Int64, _ columns: [Int], of state: TableState
-  ) throws(CaravanError) -> OpenWrite.Target {
-    guard let row = try state.rows.row(key: key, database) else {
-      throw CaravanError(.noSuchObject, "a row of the selection has gone: select again")
-    }
-    let reader = chunkReader(try database)
-    var drafts: [Int: ObjectDraft] = [:]
-    for column in columns {
-      if openWrites.isOpen(row, column: column, of: state.table) {
-        throw CaravanError(
-          .serverBusy,
-          "object '\(state.schema.columns[column].name)' of row \(row.id) is open in another write: close that",
-          retryAfterMilliseconds: 50)
-      }
-      let object = try StoredObject(row.cells[column])
-      let manifest = try object.map { (object) throws(CaravanError) in try reader.manifest(object) }
-      drafts[column] = ObjectDraft(manifest, state.chunking ?? options.chunking)
-    }
-    return OpenWrite.Target(key: key, id: row.id, drafts: drafts)
+  /// The owner has gone: frees its open writes, cursors and resolutions (SIM-43).
+  public func release(owner: UInt64) {
+    readers.closeAll(owner: owner)
+    writes.release(owner: owner)
   }
 }

@@ -37,24 +37,21 @@ public actor LocalStore {
   let objectChunks: ObjectChunks
   let inbox: Inbox
   let writer: RowWriter
+  let readers: Readers
+  let wanted: WantedObjects
+  let retention: Retention
+  let resolutions = Resolutions()
+  let cloudDamage: CloudDamageLog
+  let repair: Repair
+  let arrivals: Arrivals
+  let lossQueue: LossQueue
+  let pushLog: PushLog
+  let writes: WriteSessions
   private let lock: DirectoryLock
 
   let openWrites: OpenWrites
-  var cursors: [UInt64: ReadCursor] = [:] { didSet { context.isBeingRead = !cursors.isEmpty } }
-  /// Rings when a cursor may have been idle for too long; without cursors nobody wakes.
-  let idleSignal = Signal()
-  let idleAlarm: Alarm
-  var idleReaders: [Reader] = []
   var selectionTurns = SelectionTurns()
   let touched = TouchedRows()
-  /// Of an object that is being read in pieces, which mostly end in the middle of a chunk.
-  var readLast: PartReader.Current?
-  var resolutions: [TableID: ResolutionSession] = [:]
-  var deletions = RecentDeletions()
-  /// Rows whose copies at the cloud are damaged, with the versions of those.
-  var cloudDamage: [TableID: [String: Seq]] = [:]
-  /// Tables whose changes are planned with the change itself.
-  var plannedTables: Set<TableID> = []
 
   // MARK: Life
 
@@ -88,22 +85,8 @@ public actor LocalStore {
 
   private init(_ directory: String, host: Host, options: LocalStoreOptions) throws(CaravanError) {
     executor = host.executors.makeInline()
-    idleAlarm = Alarm(clock: host.clock, ring: idleSignal)
     lock = try DirectoryLock(directory)
-    let files = SalvageFiles(directory: directory)
-    let database = try Connection(.file("\(directory)/agent.db"), Self.connectionOptions(options))
-    guard try database.userVersion > 0 || !files.exists(files.head) else {
-      throw CaravanError(.internalError, "the database file is empty, and was not")
-    }
-    try StoreSchema.install(in: database)
-    KeptRoots.write(directory, database, options)
-    let damage = DamageLog()
-    database.whenDamaged = { damage.noteDatabase(files) }
-    // In the upper bits the time, so that epochs grow; in the lower ones chance, so that no two stores share one.
-    let time = UInt64(max(0, host.clock.wallTime.milliseconds))
-    let meta = try StoreMeta(database, newEpoch: time << 16 & UInt64(Int64.max) | host.random.below(1 << 16))
-    context = try StoreContext(
-      directory, host: host, options: options, damage: damage, meta: meta, connection: database)
+    context = try StoreContext(directory, host: host, options: options)
     batches = Batches(context)
     ancestors = Ancestors(context)
     tolerances = Tolerances(context)
@@ -113,6 +96,16 @@ public actor LocalStore {
     objectChunks = ObjectChunks(context: context)
     inbox = Inbox(catalog: catalog)
     writer = RowWriter(inbox: inbox, ancestors: ancestors, refusals: refusals)
+    wanted = WantedObjects(inbox: inbox)
+    let pool = ReaderPool(context)
+    readers = Readers(pool: pool, wanted: wanted, writer: writer, openWrites: openWrites)
+    retention = Retention(inbox: inbox, writer: writer, openWrites: openWrites, readers: pool)
+    cloudDamage = CloudDamageLog(catalog: catalog, ancestors: ancestors, openWrites: openWrites)
+    repair = Repair(retention: retention, ancestors: ancestors)
+    arrivals = Arrivals(repair: repair, resolutions: resolutions, cloudDamage: cloudDamage)
+    lossQueue = LossQueue(writer: writer, openWrites: openWrites)
+    pushLog = PushLog(arrivals: arrivals, lossQueue: lossQueue, refusals: refusals)
+    writes = WriteSessions(pushLog: pushLog, inPlace: InPlaceWrites(repair: repair))
   }
 
   static func connectionOptions(_ options: LocalStoreOptions) -> ConnectionOptions {
@@ -129,9 +122,8 @@ public actor LocalStore {
   public func close() {
     if connection != nil { try? catalog.saveTold() }
     selectionTurns.stopAll()
-    for cursor in cursors.values where !cursor.isLent { cursor.reader.close() }
-    for reader in idleReaders { reader.close() }
-    (cursors, idleReaders, openWrites.all) = ([:], [], [:])
+    readers.closeAll()
+    openWrites.all = [:]
     context.close()
     lock.release()
   }
@@ -207,7 +199,128 @@ public actor LocalStore {
     try openWrites.chunksBeingWritten(hashes)
   }
 
+  /// Called on the store's thread when damage was found; must return at once.
+  public func whenDamaged(_ tell: @escaping @Sendable () -> Void) { damage.tell = tell }
+
+  /// Called on the store's thread when the database itself is found damaged; must return at once. The store has to be
+  /// opened again: then it is salvaged.
+  public func whenDatabaseDamaged(_ tell: @escaping @Sendable () -> Void) {
+    damage.tellOfDatabase = tell
+    if damage.isOfDatabase { tell() }
+  }
+
+  public var isDatabaseDamaged: Bool { damage.isOfDatabase }
+  public func mendDamage() throws(CaravanError) { try repair.mendDamage() }
+
+  // MARK: What arrives
+
+  @discardableResult
+  public func apply(
+    _ page: [IncomingEntry], with chunks: [LocalChunk] = [], to table: TableID, token: [UInt8], end: PageEnd,
+    point: Seq? = nil
+  ) throws(CaravanError) -> PullSummary {
+    try arrivals.apply(page, with: chunks, to: table, token: token, end: end, point: point)
+  }
+
+  @discardableResult
+  public func stage(_ chunks: [LocalChunk], for table: TableID) throws(CaravanError) -> PullSummary {
+    try arrivals.stage(chunks, for: table)
+  }
+
+  public func isDamaged(atCloud rows: [CloudDamage], of table: TableID) throws(CaravanError) {
+    try cloudDamage.note(rows, of: table)
+  }
+
+  /// - Throws: `serverBusy` while a push of the table has no answer.
+  public func reset(_ table: TableID, lost: [LostRange] = [], token: [UInt8] = []) throws(CaravanError) {
+    try arrivals.reset(table, lost: lost, token: token)
+  }
+
+  /// Ends the table's fault and starts over, with what is dirty here kept or not (REC-27, UNI-19).
+  /// - Throws: `serverBusy` while a push of the table has no answer; `invalidData` when changes that the cloud does not
+  ///   have would be forgotten and are not to be discarded.
+  public func reset(
+    _ table: TableID, _ choice: ResetChoice, discardingUnsent: Bool = false
+  ) throws(CaravanError) {
+    if choice == .takeServer, !discardingUnsent { try catalog.requireNothingUnsent(in: try state(table)) }
+    if let plan = catalog.takePlan(of: table) { try abort(plan.op) }
+    try arrivals.reset(table, choice)
+  }
+
+  // MARK: What is sent
+
+  public func collect(
+    _ table: TableID, maximumRows: Int, maximumBytes: Int, onlyDeletions: Bool = false, room: Int? = nil,
+    retriesRefused: Bool = true
+  ) async throws(CaravanError) -> PushPlan? {
+    try await pushLog.collect(
+      table, maximumRows: maximumRows, maximumBytes: maximumBytes, onlyDeletions: onlyDeletions, room: room,
+      retriesRefused: retriesRefused)
+  }
+
+  public func planAtOnce(_ tables: Set<TableID>) throws(CaravanError) { try pushLog.planAtOnce(tables) }
+  public func plansInFlight() throws(CaravanError) -> [PushPlan] { try pushLog.plansInFlight() }
+
+  @discardableResult
+  public func record(
+    _ outcomes: [Outcome], of op: UInt64, by stamp: CommitStamp? = nil
+  ) throws(CaravanError) -> PushSummary { try pushLog.record(outcomes, of: op, by: stamp) }
+
+  public func abort(_ op: UInt64) throws(CaravanError) { try pushLog.abort(op) }
+
+  public func unsentChunks(of op: UInt64) throws(CaravanError) -> [ChunkNeed] { try pushLog.unsentChunks(of: op) }
+  public func held(_ hashes: [ChunkHash]) throws(CaravanError) -> [ChunkHash] { try objectChunks.held(hashes) }
+  public func chunks(_ hashes: [ChunkHash], maximumBytes: Int) throws(CaravanError) -> [LocalChunk] {
+    try objectChunks.bytes(of: hashes, maximumBytes: maximumBytes)
+  }
+
+  // MARK: Conflicts
+
+  private var conflictStore: ConflictStore { ConflictStore(pushLog: pushLog) }
+
+  /// Opens conflict resolution; until it ends, what arrives for the table waits (SIM-25). A reset of the table ends it.
+  /// - Throws: `serverBusy` while another session resolves this table.
+  public func beginResolution(_ table: TableID, owner: UInt64) throws(CaravanError) {
+    try conflictStore.begin(table, owner: owner)
+  }
+
+  /// Rows in conflict whose cloud copy is here, ordered by their ids, from behind `after` on (SIM-26).
+  public func conflicts(
+    _ table: TableID, after: String = "", limit: Int = StoreLimits.conflictsPerPage
+  ) throws(CaravanError) -> [ConflictView] { try conflictStore.views(of: table, after: after, limit: limit) }
+
+  /// Notes a decision; it takes effect with `endResolution`. A later one for the same row replaces it.
+  /// - Throws: `notInConflictResolution` outside of begin and end, `noSuchObject` when the row is in no conflict.
+  public func resolve(
+    _ table: TableID, row id: String, _ resolution: Resolution, cells: [CellValue] = [], fromTheirs: [String] = [],
+    owner: UInt64
+  ) throws(CaravanError) {
+    try conflictStore.resolve(table, row: id, resolution, cells: cells, fromTheirs: fromTheirs, owner: owner)
+  }
+
+  /// Ends conflict resolution: all rows decided leave their conflict in one transaction (SIM-28).
+  /// - Parameter isAbandoned: forgets what was decided.
+  /// - Returns: how many rows left their conflict.
+  @discardableResult
+  public func endResolution(
+    _ table: TableID, isAbandoned: Bool = false, owner: UInt64
+  ) throws(CaravanError) -> Int { try conflictStore.end(table, isAbandoned: isAbandoned, owner: owner) }
+
+  // MARK: What may be lost
+
+  @discardableResult
+  public func loseTolerated(of table: TableID, to place: LossPlace) throws(CaravanError) -> UInt64 {
+    try lossQueue.lose(of: table, to: place)
+  }
+
   // MARK: What is missing
+
+  /// What a read lacks comes with the table's next way down.
+  public func want(
+    _ table: TableID, row id: String, object name: String, offset: UInt64, length: Int
+  ) throws(CaravanError) {
+    try wanted.want(table, row: id, object: name, offset: offset, length: length)
+  }
 
   public func missingChunks(of table: TableID, limit: Int) throws(CaravanError) -> [ChunkNeed] {
     try inbox.missingChunks(of: table, limit: limit)
@@ -219,5 +332,33 @@ public actor LocalStore {
 
   public func chunks(lackedBy page: [IncomingEntry], of table: TableID) throws(CaravanError) -> [ChunkNeed] {
     try inbox.chunks(lackedBy: page, of: table)
+  }
+
+  // MARK: Checks
+
+  private var checks: StoreChecks { StoreChecks(inbox: inbox, openWrites: openWrites) }
+
+  private func recover(after report: SalvageReport?) throws(CaravanError) {
+    try Recovery(arrivals: arrivals, refusals: refusals, checks: checks).run(after: report)
+  }
+
+  /// Looks for what must never be: chunks counted wrongly, objects whose bytes are missing, flags without their plan
+  /// (invariants I2 and I3). Takes time in proportion to the store.
+  /// - Returns: one line each; none in a sound store.
+  public func problems() throws(CaravanError) -> [String] { try checks.problems() }
+
+  /// Chunks whose bytes are in the store.
+  public func storedChunks() throws(CaravanError) -> Int {
+    try database.first("SELECT count(*) FROM chunks WHERE present > 0") { row in Int(row.integer(0)) } ?? 0
+  }
+
+  /// Bytes of the chunks beside the database, those of open writes among them.
+  public func chunkFileBytes() -> Int { context.chunkFile.usedBytes }
+
+  /// Bytes that the store takes of the disk, its log aside.
+  public func fileBytes() throws(CaravanError) -> Int {
+    let pages = try database.prepare("PRAGMA page_count").first { row in Int(row.integer(0)) } ?? 0
+    let size = try database.prepare("PRAGMA page_size").first { row in Int(row.integer(0)) } ?? 0
+    return pages * size + (try context.chunkFile.allocatedBytes())
   }
 }

@@ -29,12 +29,22 @@ final class StoreContext {
   /// Of writes and cursors.
   private var lastHandle: UInt64 = 0
 
-  init(
-    _ directory: String, host: Host, options: LocalStoreOptions, damage: DamageLog, meta: StoreMeta,
-    connection: Connection
-  ) throws(CaravanError) {
-    (self.directory, self.host, self.options, self.damage) = (directory, host, options, damage)
-    (self.meta, self.connection) = (meta, connection)
+  /// Opens the files of a store, which are made if absent.
+  init(_ directory: String, host: Host, options: LocalStoreOptions) throws(CaravanError) {
+    (self.directory, self.host, self.options) = (directory, host, options)
+    let files = SalvageFiles(directory: directory)
+    let database = try Connection(.file("\(directory)/agent.db"), LocalStore.connectionOptions(options))
+    guard try database.userVersion > 0 || !files.exists(files.head) else {
+      throw CaravanError(.internalError, "the database file is empty, and was not")
+    }
+    try StoreSchema.install(in: database)
+    KeptRoots.write(directory, database, options)
+    let damage = DamageLog()
+    database.whenDamaged = { damage.noteDatabase(files) }
+    // In the upper bits the time, so that epochs grow; in the lower ones chance, so that no two stores share one.
+    let time = UInt64(max(0, host.clock.wallTime.milliseconds))
+    meta = try StoreMeta(database, newEpoch: time << 16 & UInt64(Int64.max) | host.random.below(1 << 16))
+    (self.damage, connection) = (damage, database)
     helper = host.executors.makeHelper("store")
     chunkFile = try ChunkFile(
       "\(directory)/chunks.dat", isDurable: options.isDurable, maximumBytes: options.maximumBytes, tap: options.tap)

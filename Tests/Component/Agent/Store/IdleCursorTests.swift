@@ -49,5 +49,5 @@ struct IdleCursorTests {
 }
 
 extension LocalStore {
-  fileprivate var open: Set<UInt64> { Set(cursors.keys) }
+  fileprivate var open: Set<UInt64> { Set(readers.cursors.keys) }
 }

@@ -109,4 +109,33 @@ struct ObjectChunks: StorePart {
     }
     return needs
   }
+
+  // MARK: Bytes
+
+  func held(_ hashes: [ChunkHash]) throws(CaravanError) -> [ChunkHash] {
+    let (database, reader) = (try database, chunkReader(try database))
+    return try database.reading { () throws(CaravanError) in
+      var held: [ChunkHash] = []
+      for hash in hashes where try reader.isPresent(hash) { held.append(hash) }
+      return held
+    }
+  }
+
+  func bytes(of hashes: [ChunkHash], maximumBytes: Int) throws(CaravanError) -> [LocalChunk] {
+    let reader = chunkReader(try database)
+    return try database.reading { () throws(CaravanError) in
+      var chunks: [LocalChunk] = []
+      var bytes = 0
+      for hash in hashes {
+        guard let data = try reader.bytes(hash) else {
+          damage.note(hash)
+          continue
+        }
+        bytes += data.count
+        guard chunks.isEmpty || bytes <= maximumBytes else { break }
+        chunks.append(LocalChunk(hash: hash, bytes: data))
+      }
+      return chunks
+    }
+  }
 }

@@ -1,11 +1,25 @@
-public import CaravanAgentCore
-public import CaravanModel
+internal import CaravanAgentCore
+internal import CaravanModel
 internal import CaravanRuntime
 internal import CaravanSQLite
 
-extension LocalStore {
+/// How what comes from the cloud becomes rows, at once or when it can.
+struct Arrivals: TablePart {
+  let repair: Repair
+  let resolutions: Resolutions
+  let cloudDamage: CloudDamageLog
+
+  var catalog: TableCatalog { repair.catalog }
+  var retention: Retention { repair.retention }
+  var inbox: Inbox { retention.inbox }
+  var objectChunks: ObjectChunks { inbox.objects }
+  var writer: RowWriter { retention.writer }
+  var openWrites: OpenWrites { retention.openWrites }
+  var ancestors: Ancestors { repair.ancestors }
+  var tolerances: Tolerances { catalog.tolerances }
+
   @discardableResult
-  public func apply(
+  func apply(
     _ page: [IncomingEntry], with chunks: [LocalChunk] = [], to table: TableID, token: [UInt8], end: PageEnd,
     point: Seq? = nil
   ) throws(CaravanError) -> PullSummary {
@@ -41,7 +55,7 @@ extension LocalStore {
         try endResync(&state, &summary)
       }
       if isLast, !summary.isUnexplained { state.ownThrough = state.ownThrough ?? 0 }
-      let oldest = try leaveOld(&state)
+      let oldest = try retention.leaveOld(&state)
       if end == .older { summary.lacksOlder = page.map(\.entry.version).min().map { $0 > oldest ?? 0 } ?? true }
       state.lacksOlder = summary.lacksOlder
       try openWrites.sweep()
@@ -59,7 +73,7 @@ extension LocalStore {
   ) throws(CaravanError) {
     let entry = incoming.entry
     try RecordName.check(entry.name)
-    if !cloudDamage.isEmpty { isWhole(atCloud: entry.name, version: entry.version, of: state.table) }
+    if !cloudDamage.isEmpty { cloudDamage.isWhole(entry.name, version: entry.version, of: state.table) }
     // A newer entry of the row makes the one that waits pointless.
     if state.waiting > 0 { try dropOvertaken(by: entry, in: &state) }
     if state.showsSnapshots, !incoming.isOwn { return try keepAside(entry, &state, &summary) }
@@ -104,12 +118,13 @@ extension LocalStore {
       if row.head.isNew { return .unexplained }
     }
     // Also where the row has been made anew since: it is not what this entry was.
-    if !entry.isDeleted, deletions.cover(entry.name, of: state.table, version: entry.version) { return .ignore }
+    if !entry.isDeleted, retention.wasDeleted(entry.name, of: state.table, version: entry.version) { return .ignore }
     var arrival = Arrival(version: entry.version, isDeleted: entry.isDeleted, isOwn: isOwn)
     var isBusy = false
     if let row {
       isBusy =
-        resolutions[state.table] != nil || !openWrites.all.isEmpty && openWrites.isOpen(row: row.id, of: state.table)
+        resolutions.sessions[state.table] != nil
+        || !openWrites.all.isEmpty && openWrites.isOpen(row: row.id, of: state.table)
       if row.head.flags.isDirty || row.head.flags.inConflict, !entry.isDeleted, !isOwn, !isStranger {
         if row.head.presence.isVisible {
           arrival.equalsLocal = try state.codec.body(row.cells, extra: row.extra) == entry.body
@@ -123,7 +138,7 @@ extension LocalStore {
     let policy = state.type?.settings?.conflicts ?? .manual
     let decision = ArrivalDecision.of(arrival, at: row?.head, isBusy: isBusy, cloudDecides: policy != .manual)
     guard decision == .insert || decision == .apply else { return decision }
-    if try isStranger ? false : belongs(entry, to: state) { return decision }
+    if try isStranger ? false : retention.belongs(entry, to: state) { return decision }
     return row == nil ? .ignore : .remove
   }
 
@@ -151,13 +166,29 @@ extension LocalStore {
     }
   }
 
+  /// The row's change is based on what is its own past. An echo has no body: it is of what the row is based on already.
+  func adopt(_ copy: Entry, by changed: StoredRow, in state: TableState) throws(CaravanError) {
+    var row = changed
+    if try ancestors.wasPushed(copy.body, of: row.key, in: state) {
+      // Nobody can be shown what is not here any more.
+      if try objectChunks.absent(copy.body, in: state).isEmpty {
+        try ancestors.set(copy.body, version: copy.version, of: row.key, in: state)
+      } else {
+        try ancestors.forget(of: row.key, in: state)
+      }
+    }
+    row.head = row.head.adopting(copy.version)
+    try state.rows.updateHead(row, database)
+    try writer.note(copy, ofRow: row.key, in: state)
+  }
+
   // MARK: What waited
 
   /// Applies entries that are complete and whose row is free now. Runs inside its caller's transaction.
   /// - Returns: how many rows have changed.
   @discardableResult
   func applyWaiting(_ state: inout TableState) throws(CaravanError) -> Int {
-    if state.repairs > 0 { try completeRepairs(&state) }
+    if state.repairs > 0 { try repair.completeRepairs(&state) }
     let wasResyncing = state.isResyncing
     var summary = PullSummary()
     if state.showsSnapshots {
@@ -182,7 +213,7 @@ extension LocalStore {
   }
 
   @discardableResult
-  public func stage(
+  func stage(
     _ chunks: [LocalChunk], for table: TableID
   ) throws(CaravanError) -> PullSummary {
     let damaged = chunks.filter { ChunkHash(of: $0.bytes) != $0.hash }.map(\.hash)
@@ -194,7 +225,7 @@ extension LocalStore {
       try openWrites.sweep()
       try state.save(database)
     }
-    for other in tables.values where touched.contains(other.number) && other.table != table {
+    for other in catalog.tables.values where touched.contains(other.number) && other.table != table {
       try change(other.table) { (state) throws(CaravanError) in
         try applyWaiting(&state)
         try openWrites.sweep()
@@ -210,126 +241,15 @@ extension LocalStore {
     return summary
   }
 
-  // MARK: Reset
-
-  /// - Throws: `serverBusy` while a push of the table has no answer.
-  public func reset(_ table: TableID, lost: [LostRange] = [], token: [UInt8] = []) throws(CaravanError) {
-    try change(table) { (state) throws(CaravanError) in try reset(&state, lost: lost, token: token) }
-    forgetAfterReset(table)
-  }
-
-  /// Ends the table's fault and starts over, with what is dirty here kept or not (REC-27, UNI-19).
-  /// - Throws: `serverBusy` while a push of the table has no answer; `invalidData` when changes that the cloud does not
-  ///   have would be forgotten and are not to be discarded.
-  public func reset(
-    _ table: TableID, _ choice: ResetChoice, discardingUnsent: Bool = false
-  ) throws(CaravanError) {
-    if choice == .takeServer, !discardingUnsent { try catalog.requireNothingUnsent(in: try state(table)) }
-    if let plan = catalog.takePlan(of: table) { try abort(plan.op) }
-    try change(table) { (state) throws(CaravanError) in
-      (state.fault, state.refused) = (nil, "")
-      try SettingsTable.forget(ofTable: state.number, database)
-      if choice == .takeServer { try forgetChanges(in: state) }
-      try reset(&state)
-    }
-    forgetAfterReset(table)
-    catalog.tellNewsIfAny(of: table)
-  }
-
-  /// What was decided about conflicts was decided against copies that are void now: the app has to look again.
-  private func forgetAfterReset(_ table: TableID) {
-    deletions.forget(table)
-    resolutions[table] = nil
-  }
-
-  /// All rows are as if they were the cloud's; those that are not go away when it has named its own.
-  private func forgetChanges(in state: TableState) throws(CaravanError) {
-    for key in try state.rows.keys(where: "_flags <> 0 AND _flags < 256", database) {
-      guard var row = try state.rows.soundRow(key: key, database) else { continue }
-      try tolerances.settle(row: key, in: state)
-      try ancestors.forget(of: key, in: state)
-      // What it holds is not what any version was.
-      row.head = RowHead(presence: row.head.presence == .torn ? .torn : .unconfirmed)
-      try state.rows.updateHead(row, database)
-    }
-  }
-
-  private func reset(
-    _ state: inout TableState, lost: [LostRange] = [], token: [UInt8] = []
-  ) throws(CaravanError) {
-    guard state.op == nil else {
-      throw CaravanError(
-        .serverBusy, "a push of '\(state.table.name)' has no answer yet: retry when it has",
-        retryAfterMilliseconds: 500)
-    }
-    for role in [IncomingRole.waiting, .serverCopy] {
-      for name in try inbox.names(role, of: state) { try inbox.drop(named: name, role: role, of: state) }
-    }
-    let name = state.rows.quotedName
-    for range in lost {
-      let rows = "_flags = 0 AND _presence IN (0, 3) AND _version > \(range.after) AND _version <= \(range.through)"
-      for key in try state.rows.keys(where: rows, database) {
-        guard var row = try state.rows.soundRow(key: key, database) else { continue }
-        row.head.reset(lost: lost, isWhole: try isWhole(row, in: state))
-        row.change = nextChange()
-        try state.rows.updateHead(row, database)
+  /// Whether a page says enough of the rows whose bodies it left out: they are not here, are no news, or go.
+  private func knowsEnough(of page: [IncomingEntry], in state: TableState) throws(CaravanError) -> Bool {
+    for incoming in page where incoming.isStranger {
+      let row = try state.rows.row(id: incoming.entry.name, database)
+      switch try decide(incoming.entry, isOwn: false, isStranger: true, row, in: state) {
+      case .ignore, .remove: continue
+      case .insert, .apply, .adopt, .conflict, .hold, .unexplained: return false
       }
     }
-    try database.statement(text: "UPDATE \(name) SET _presence = 3 WHERE _flags = 0 AND _presence = 0").run()
-    try database.statement(
-      text: "UPDATE \(name) SET _version = 0 WHERE _flags = 0 AND _presence = 2 AND _presence <> 0"
-    ).run()
-    for key in try state.rows.keys(where: "_flags <> 0", database) {
-      // Its head counts, whatever has become of its content.
-      guard var row = try state.rows.unverified(key: key, database)?.row else { continue }
-      // Nothing of the table is in flight: what says otherwise is damaged.
-      row.head.forgetPush()
-      row.head.reset(lost: lost)
-      try state.rows.updateHead(row, database)
-    }
-    state.lacksOwnRows = state.lacksOwnRows || state.mustStartOver || state.properties.isPartial
-    (state.token, state.isResyncing, state.mustStartOver) = (token, true, false)
-    (state.waiting, state.point, state.ownThrough, state.lacksOlder) = (0, 0, nil, false)
-    state.skipsStrangers = try maySkipStrangers(state)
-    try openWrites.sweep()
-    try state.save(database)
-  }
-
-  private func isWhole(_ row: StoredRow, in state: TableState) throws(CaravanError) -> Bool {
-    let reader = chunkReader(try database)
-    for hash in try objectChunks.named(by: row, in: state) where try !reader.isPresent(hash) { return false }
     return true
-  }
-
-  /// The cloud has named all it has: what it did not name is gone there, unless it was lost.
-  func endResync(_ state: inout TableState, _ summary: inout PullSummary) throws(CaravanError) {
-    // What was named before it was lost is not named again.
-    guard !state.mustStartOver else { return }
-    // What is newer than the point says nothing of it.
-    let named = state.showsSnapshots ? "AND version <= \(state.point)" : ""
-    let waiting = "SELECT name FROM incoming WHERE table_id = \(state.number) AND role = 0 \(named)"
-    let unnamed = "(_presence IN (3, 7) OR _presence IN (1, 2) AND _version = 0) AND _id NOT IN (\(waiting))"
-    let keys = try state.rows.keys(where: "_presence <> 0 AND \(unnamed)", database)
-    guard try !lacksStrangers(among: keys, in: state) else {
-      summary.lacksStrangers = true
-      return
-    }
-    for key in keys {
-      guard var row = try state.rows.row(key: key, database) else { continue }
-      switch row.head.endResync(wasSent: try ancestors.wasPushed(key, in: state)) {
-      case .stay: try state.rows.updateHead(row, database)
-      case .remove:
-        if row.head.presence == .torn { try discard(row, of: state) } else { try writer.remove(row, of: state) }
-        guard !row.head.presence.isDeleted else { continue }
-        state.draft.note(.changed, row.id)
-        summary.removed += 1
-      case .conflict:
-        let deleted = Entry(name: row.id, version: 0, created: 0, isDeleted: true, writer: "")
-        try inbox.keep(deleted, role: .serverCopy, of: state)
-        try state.rows.updateHead(row, database)
-        summary.conflicts += 1
-      }
-    }
-    (state.isResyncing, state.lacksOwnRows, state.skipsStrangers) = (false, false, false)
   }
 }

@@ -1,25 +1,37 @@
-public import CaravanAgentCore
+internal import CaravanAgentCore
 internal import CaravanChunkFiles
-public import CaravanModel
+internal import CaravanModel
 internal import CaravanRuntime
 internal import CaravanSQLite
 
-extension LocalStore {
+/// How tables are made, changed and dropped.
+struct TableLifecycle: TablePart {
+  let writes: WriteSessions
+  let readers: Readers
+
+  var catalog: TableCatalog { writes.catalog }
+  var retention: Retention { writes.retention }
+  var arrivals: Arrivals { writes.arrivals }
+  var wantedObjects: WantedObjects { readers.wanted }
+  var openWrites: OpenWrites { writes.openWrites }
+  var writer: RowWriter { writes.writer }
+  var resolutions: Resolutions { arrivals.resolutions }
+
   /// Makes a table, or confirms that it is there: then it gains the columns that it lacks, and its properties may
   /// change, without loss of data (SIM-10, SIM-11, CK-26).
   /// - Throws: `schemaNotAdditive` for a schema without one of its columns, or with another kind of it, `limitExceeded`
   ///   beyond `StoreLimits.tablesPerApp`.
-  public func createTable(
+  func create(
     _ table: TableID, schema: SchemaText, localOnly: Bool, properties: TableChange = TableChange()
   ) throws(CaravanError) {
     var wanted = properties
     // Without a word on it, a table that was local only is synced, and one that keeps recent rows goes on.
-    if wanted.replication == nil, localOnly || tables[table]?.isLocalOnly ?? true {
+    if wanted.replication == nil, localOnly || catalog.tables[table]?.isLocalOnly ?? true {
       wanted.replication = localOnly ? .localOnly : .full
     }
     try Self.check(name: table.name)
-    if let state = tables[table] { return try confirm(state, schema, wanted) }
-    let names = tables.keys.filter { $0.app == table.app }.map(\.name)
+    if let state = catalog.tables[table] { return try confirm(state, schema, wanted) }
+    let names = catalog.tables.keys.filter { $0.app == table.app }.map(\.name)
     if let twin = names.first(where: { $0.lowercased() == table.name.lowercased() }) {
       throw CaravanError(.invalidData, "table '\(table.name)' differs from '\(twin)' in case only: take another name")
     }
@@ -30,14 +42,14 @@ extension LocalStore {
     var state = TableState(
       number: number, table: table, schema: schema, properties: try Self.checked(TableProperties(), wanted, schema),
       damage: damage)
-    try checkQuery(of: state)
+    try retention.checkQuery(of: state)
     try database.transaction { () throws(CaravanError) in
       try state.rows.create(database)
       try state.insert(database)
       try catalog.beginLog(of: &state)
     }
     catalog.tables[table] = state
-    forgetPrepared()
+    readers.pool.forgetPrepared()
     KeptRoots.write(context.directory, try database, options)
   }
 
@@ -61,22 +73,22 @@ extension LocalStore {
     var changed = state
     if extended != state.schema { changed.extend(to: extended, damage: damage) }
     changed.properties = try Self.checked(state.properties, wanted, extended)
-    try checkQuery(of: changed)
+    try retention.checkQuery(of: changed)
     if extended != state.schema { try extend(state.table, to: extended) }
-    try updateTable(state.table, wanted)
+    try update(state.table, wanted)
   }
 
   /// Changes what is done with a table, not what is in it (SIM-11). Rows of one that was local only are new to the
   /// cloud; those of one that becomes local only stay there as they were. What a wider choice has the device keep comes
   /// with its next sync.
   /// - Throws: `tableNotFound`, `schemaViolation` for a column that holds no objects.
-  public func updateTable(_ table: TableID, _ wanted: TableChange) throws(CaravanError) {
+  func update(_ table: TableID, _ wanted: TableChange) throws(CaravanError) {
     let old = try state(table).properties
     let new = try Self.checked(old, wanted, state(table).schema)
     guard new != old else { return }
     var changed = try state(table)
     changed.properties = new
-    try checkQuery(of: changed)
+    try retention.checkQuery(of: changed)
     let rows = try change(table) { (state) throws(CaravanError) in
       state.properties = new
       try state.saveProperties(database)
@@ -85,16 +97,16 @@ extension LocalStore {
       let widened = old.fetch.keys.filter { new.policy(of: $0) == .eager }
       var columns: [Int] = []
       for name in widened { columns.append(try state.column(named: name)) }
-      try wantEverything(in: columns, of: &state)
+      try wantedObjects.wantEverything(in: columns, of: &state)
       if new.consistency != old.consistency {
         state.point = 0
-        try applyWaiting(&state)
+        try arrivals.applyWaiting(&state)
       }
       try state.save(database)
       let armed = old.isLocalOnly && !new.isLocalOnly ? try armEverything(in: state) : 0
       if new.replication != old.replication {
-        try leaveStrangers(in: &state)
-        try leaveOld(&state)
+        try retention.leaveStrangers(in: &state)
+        try retention.leaveOld(&state)
       }
       return armed
     }
@@ -141,59 +153,29 @@ extension LocalStore {
 
   /// Removes rows, objects, chunks, registrations and everything in flight, and gives the space back (SIM-12).
   /// - Throws: `invalidData` when rows have changes that the cloud does not have, unless these are to be discarded.
-  public func dropTable(_ table: TableID, discardingUnsent: Bool = false) throws(CaravanError) {
+  func drop(_ table: TableID, discardingUnsent: Bool = false) throws(CaravanError) {
     let dropped = try state(table)
     if !discardingUnsent { try catalog.requireNothingUnsent(in: dropped) }
-    for (handle, cursor) in cursors where cursor.table == table { close(cursor, handle: handle) }
+    readers.closeAll(of: table)
     let writes = openWrites.all.values.filter { $0.table == table }
-    try discard(writes)
+    try self.writes.discard(writes)
     for write in writes { damage.overwrote(write.claimed) }
     openWrites.all = openWrites.all.filter { $0.value.table != table }
-    resolutions[table] = nil
+    resolutions.sessions[table] = nil
     try context.freeing { () throws(CaravanError) in
       try context.transaction { () throws(CaravanError) in
         try releaseEverything(of: dropped)
         try dropped.rows.drop(database)
-        try unregisterAll(dropped)
+        try Registrations(catalog: catalog).endAll(dropped)
         try database.run("DELETE FROM tables WHERE id = ?", dropped.number)
         try chunkTable.sweep()
       }
     }
     catalog.tables[table] = nil
     catalog.noteWaiting()
-    forgetPrepared()
+    readers.pool.forgetPrepared()
     KeptRoots.write(context.directory, try database, options)
     giveSpaceBack()
-  }
-
-  /// - Parameter keepingLog: what is remembered of the table for its app stays.
-  func releaseEverything(of state: TableState, keepingLog: Bool = false) throws(CaravanError) {
-    for key in try state.rows.keys(where: "1", database) {
-      guard let row = try state.rows.soundRow(key: key, database) else { continue }
-      try chunkTable.release(try state.codec.chunks(row.cells, extra: row.extra))
-    }
-    let bodies = try database.all(
-      """
-      SELECT body FROM ancestors WHERE table_id = ?1 UNION ALL
-      SELECT body FROM incoming WHERE table_id = ?1 UNION ALL
-      SELECT body FROM plan_rows WHERE body IS NOT NULL AND op IN (SELECT op FROM plans WHERE table_id = ?1)
-      """, state.number
-    ) { row in row.bytes(0) }
-    for body in bodies { try chunkTable.release(try RowCodec.chunks(inBody: body)) }
-    try database.run("DELETE FROM ancestors WHERE table_id = ?", state.number)
-    try database.run("DELETE FROM pushed WHERE table_id = ?", state.number)
-    try database.run("DELETE FROM refusals WHERE table_id = ?", state.number)
-    try database.run("DELETE FROM absences WHERE table_id = ?", state.number)
-    try SettingsTable.forget(ofTable: state.number, database)
-    if !keepingLog {
-      try database.run("DELETE FROM events WHERE table_id = ?", state.number)
-      try database.run("DELETE FROM event_logs WHERE table_id = ?", state.number)
-    }
-    try database.run("DELETE FROM batch_rows WHERE table_id = ?", state.number)
-    try database.run("DELETE FROM wants WHERE incoming IN (SELECT id FROM incoming WHERE table_id = ?)", state.number)
-    try database.run("DELETE FROM incoming WHERE table_id = ?", state.number)
-    try database.run("DELETE FROM plan_rows WHERE op IN (SELECT op FROM plans WHERE table_id = ?)", state.number)
-    try database.run("DELETE FROM plans WHERE table_id = ?", state.number)
   }
 
   /// The table is gone already; what cannot be given back now is used again later.
@@ -206,7 +188,7 @@ extension LocalStore {
         guard left < free else { break }
         free = left
       }
-      guard cursors.isEmpty else { return }
+      guard !context.isBeingRead else { return }
       context.chunkFile.giveBack()
       try database.checkpoint(.truncate)
     } catch {
@@ -218,15 +200,4 @@ extension LocalStore {
     try database.prepare("PRAGMA freelist_count").first { row in Int(row.integer(0)) } ?? 0
   }
 
-  /// Statements know the tables they were prepared for.
-  func forgetPrepared() {
-    connection?.forgetTexts()
-    for reader in idleReaders { reader.close() }
-    idleReaders = []
-  }
-
-  /// The app's tables, in the order of their creation.
-  public func tableNames(of app: ContainerID) -> [String] {
-    tables.values.filter { $0.table.app == app }.sorted { $0.number < $1.number }.map(\.table.name)
-  }
 }

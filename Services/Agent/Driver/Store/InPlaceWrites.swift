@@ -3,12 +3,17 @@ internal import CaravanModel
 internal import CaravanRuntime
 internal import CaravanSQLite
 
-// Store mode `inPlace` (UNI-17, SIM-54, SIM-78…82). It differs from copy-on-write in this alone: chunks that the cloud
-// has, and that nobody else here needs, are overwritten where they lie while the write is open, and the row's OO and OD
-// say so before the first byte is. A write that is cut off leaves those chunks lost, and the row is mended like one
-// that the disk has damaged. A row with a change that the cloud does not have is written beside as ever: its last
-// closed version stays here (E8).
-extension LocalStore {
+/// Store mode `inPlace` (UNI-17, SIM-54, SIM-78…82). It differs from copy-on-write in this alone: chunks that the cloud
+/// has, and that nobody else here needs, are overwritten where they lie while the write is open, and the row's OO and
+/// OD say so before the first byte is. A write that is cut off leaves those chunks lost, and the row is mended like one
+/// that the disk has damaged. A row with a change that the cloud does not have is written beside as ever: its last
+/// closed version stays here (E8).
+struct InPlaceWrites: TablePart {
+  let repair: Repair
+
+  var catalog: TableCatalog { repair.catalog }
+  private var ancestors: Ancestors { repair.ancestors }
+
   // MARK: Opening
 
   /// The rows count their objects as open; until they are closed, none of them is collected (SIM-63).
@@ -35,7 +40,7 @@ extension LocalStore {
   ) throws(CaravanError) -> Int? {
     let state = try state(table)
     // A reader may look at the row as it was.
-    guard target.isCounted, cursors.isEmpty, !state.isLocalOnly, let key = target.key,
+    guard target.isCounted, !context.isBeingRead, !state.isLocalOnly, let key = target.key,
       let row = try state.rows.row(key: key, database), target.isRow(row), row.head.presence == .live,
       row.head.flags.isTorn ? !target.claimed.isEmpty : row.head.flags.isUntouched,
       let object = try StoredObject(row.cells[column]), let place = try place(of: hash, in: object, of: row, state)
@@ -88,37 +93,8 @@ extension LocalStore {
       try countClosed(target, &row, in: state)
       let claimed = target.claimed.values.reduce(into: Set<ChunkHash>()) { $0.formUnion($1) }
       guard !claimed.isEmpty, !row.head.presence.isDeleted else { continue }
-      if try restoreClosed(row, suspects: claimed, in: &state) { isTorn = true }
+      if try repair.restoreClosed(row, suspects: claimed, in: &state) { isTorn = true }
     }
     return isTorn
-  }
-
-  /// The row was cut off in the middle of a write in place. What it was when it was last closed is here, or its lost
-  /// chunks are at the cloud; a row that nobody else has is given up, and its app told (SIM-82).
-  /// - Parameter suspects: chunks that may have been overwritten.
-  /// - Returns: whether any was.
-  func restoreClosed(
-    _ torn: StoredRow, suspects: Set<ChunkHash>, in state: inout TableState
-  ) throws(CaravanError) -> Bool {
-    var row = torn
-    var isUnsynced = row.head.version == 0 || row.head.flags.inConflict
-    if let ancestor = try ancestors.body(of: row.key, in: state), !isUnsynced {
-      isUnsynced = try state.codec.body(row.cells, extra: row.extra) != ancestor
-      if !isUnsynced { try ancestors.forget(of: row.key, in: state) }
-    }
-    let closed = CrashRecovery.closed(row.head.flags, isUnsynced: isUnsynced)
-    (row.head.flags.tableDirty, row.head.flags.objectDirty) = (closed.tableDirty, closed.objectDirty)
-    try state.rows.updateHead(row, database)
-    let reader = chunkReader(try database)
-    var lost: Set<ChunkHash> = []
-    for hash in suspects where try reader.bytes(hash) == nil { lost.insert(hash) }
-    guard !lost.isEmpty else { return false }
-    _ = try discard(lost)
-    damage.forget(lost)
-    let awaited = lost.intersection(try objectChunks.named(by: row, in: state, onlyEager: true))
-    guard !awaited.isEmpty else { return false }
-    try mend(row, lacking: awaited, in: &state)
-    try state.save(database)
-    return true
   }
 }

@@ -1,16 +1,22 @@
 internal import CaravanAgentCore
 internal import CaravanChunkFiles
-public import CaravanModel
+internal import CaravanModel
 internal import CaravanSQLite
 
-// What a doctor, a simulation or a test looks at.
-extension LocalStore {
+/// What a doctor, a simulation or a test looks at.
+struct StoreChecks: TablePart {
+  let inbox: Inbox
+  let openWrites: OpenWrites
+
+  var catalog: TableCatalog { inbox.catalog }
+  private var objectChunks: ObjectChunks { inbox.objects }
+
   /// Looks for what must never be: chunks counted wrongly, objects whose bytes are missing, flags without their plan
   /// (invariants I2 and I3). Takes time in proportion to the store.
   /// - Returns: one line each; none in a sound store.
-  public func problems() throws(CaravanError) -> [String] {
+  func problems() throws(CaravanError) -> [String] {
     var problems = try database.integrityProblems()
-    for state in tables.values {
+    for state in catalog.tables.values {
       for key in try state.rows.keys(where: "1", database) {
         guard let row = try state.rows.soundRow(key: key, database) else {
           problems.append("row \(key) of \(state.table) is not as it was written")
@@ -36,7 +42,7 @@ extension LocalStore {
   func namedChunks() throws(CaravanError) -> [ChunkHash: Int] {
     var named: [ChunkHash: Int] = [:]
     func count(_ chunks: [ChunkHash]) { for hash in Set(chunks) { named[hash, default: 0] += 1 } }
-    for state in tables.values {
+    for state in catalog.tables.values {
       for key in try state.rows.keys(where: "1", database) {
         guard let row = try state.rows.soundRow(key: key, database) else { continue }
         count(try state.codec.chunks(row.cells, extra: row.extra))
@@ -87,20 +93,5 @@ extension LocalStore {
       }
     }
     return problems + left.keys.map { "chunk \($0) is named and unknown" }
-  }
-
-  /// Chunks whose bytes are in the store.
-  public func storedChunks() throws(CaravanError) -> Int {
-    try database.first("SELECT count(*) FROM chunks WHERE present > 0") { row in Int(row.integer(0)) } ?? 0
-  }
-
-  /// Bytes of the chunks beside the database, those of open writes among them.
-  public func chunkFileBytes() -> Int { context.chunkFile.usedBytes }
-
-  /// Bytes that the store takes of the disk, its log aside.
-  public func fileBytes() throws(CaravanError) -> Int {
-    let pages = try database.prepare("PRAGMA page_count").first { row in Int(row.integer(0)) } ?? 0
-    let size = try database.prepare("PRAGMA page_size").first { row in Int(row.integer(0)) } ?? 0
-    return pages * size + (try context.chunkFile.allocatedBytes())
   }
 }

@@ -1,11 +1,11 @@
 internal import CaravanAgentCore
 internal import CaravanChunkFiles
-public import CaravanModel
+internal import CaravanModel
 internal import CaravanRuntime
 internal import CaravanSQLite
 
 // How open writes end.
-extension LocalStore {
+extension WriteSessions {
   /// Makes open writes to one table visible, all of them in one transaction (SIM-13). Durable on return. If it throws,
   /// nothing has changed and they are still open: try again, or abandon them.
   /// - Parameters:
@@ -14,7 +14,7 @@ extension LocalStore {
   /// - Returns: ids of the rows.
   /// - Throws: `noSuchObject` when a row was deleted meanwhile; `objectExists`, `storageFull`, `limitExceeded`.
   @discardableResult
-  public func closeWrites(
+  func close(
     _ handles: [UInt64], isAtomic: Bool = false, owner: UInt64
   ) throws(CaravanError) -> [String] {
     var writes = try openWrites(handles, owner: owner)
@@ -31,9 +31,9 @@ extension LocalStore {
         (state) throws(CaravanError) in
         let changes = try carryOut(writes, in: &state)
         if isAtomic { try join(writes, in: state) }
-        try planAtOnce(&state)
-        try applyWaiting(&state)
-        try leaveStrangers(among: writes.flatMap(\.targets).compactMap(\.key), in: &state)
+        try pushLog.planAtOnce(&state)
+        try arrivals.applyWaiting(&state)
+        try retention.leaveStrangers(among: writes.flatMap(\.targets).compactMap(\.key), in: &state)
         try openWrites.sweep()
         return changes
       }
@@ -47,23 +47,12 @@ extension LocalStore {
     return writes.flatMap(\.rows)
   }
 
-  /// The same, of one.
-  @discardableResult
-  public func closeWrite(_ handle: UInt64, owner: UInt64) throws(CaravanError) -> [String] {
-    try closeWrites([handle], owner: owner)
-  }
-
   /// Forgets open writes; their rows stay as they were.
-  public func abandonWrites(_ handles: [UInt64], owner: UInt64) throws(CaravanError) {
+  func abandon(_ handles: [UInt64], owner: UInt64) throws(CaravanError) {
     let writes = try openWrites(handles, owner: owner)
     for handle in handles { openWrites.all[handle] = nil }
     try discard(writes)
     try afterAbandoning(Set(writes.map(\.table)), writes)
-  }
-
-  /// The same, of one.
-  public func abandonWrite(_ handle: UInt64, owner: UInt64) throws(CaravanError) {
-    try abandonWrites([handle], owner: owner)
   }
 
   /// - Returns: at least one.
@@ -113,13 +102,13 @@ extension LocalStore {
     switch (write.action, target.key) {
     case (.write(let cells), nil):
       let bytes = try writer.insert(id: target.id, cells: cells, drafts: target.drafts, into: state)
-      if write.promise == .accepted { try accept(target.id, write.intent, in: state) }
+      if write.promise == .accepted { try lossQueue.accept(target.id, write.intent, in: state) }
       return bytes
     case (.write(let cells), let key?):
       guard var row = try row(key, of: target, in: state) else {
         throw Self.gone(target.id)
       }
-      try countClosed(target, &row, in: state)
+      try inPlace.countClosed(target, &row, in: state)
       return try writer.rewrite(row, cells: cells, drafts: target.drafts, of: state).bytes
     case (.deletion, let key?):
       guard try row(key, of: target, in: state) != nil else { return 0 }
@@ -147,13 +136,12 @@ extension LocalStore {
   // MARK: Abandoning
 
   /// The owner has gone: frees its open writes, cursors and resolutions (SIM-43).
-  public func release(owner: UInt64) {
+  func release(owner: UInt64) {
     let writes = openWrites.all.filter { $0.value.owner == owner }
     for handle in writes.keys { openWrites.all[handle] = nil }
-    for (handle, cursor) in cursors where cursor.owner == owner { close(cursor, handle: handle) }
     var tables = Set(writes.values.map(\.table))
-    for (table, session) in resolutions where session.owner == owner {
-      resolutions[table] = nil
+    for (table, session) in arrivals.resolutions.sessions where session.owner == owner {
+      arrivals.resolutions.sessions[table] = nil
       tables.insert(table)
     }
     // What waited for those rows can also wait for the next call; nothing is lost.
@@ -177,16 +165,18 @@ extension LocalStore {
 
   private func afterAbandoning(_ tables: Set<TableID>, _ writes: [OpenWrite]) throws(CaravanError) {
     for write in writes { damage.overwrote(write.claimed) }
-    for table in tables.sorted() where self.tables[table] != nil {
+    for table in tables.sorted() where catalog.tables[table] != nil {
       let isTorn = try change(table) { (state) throws(CaravanError) in
         let given = writes.filter { $0.table == table }
-        let isTorn = try restore(given, in: &state)
-        try applyWaiting(&state)
+        let isTorn = try inPlace.restore(given, in: &state)
+        try arrivals.applyWaiting(&state)
         // What was not to be kept did not go as long as it was open, or somebody was making it under the same key.
         for id in given.flatMap(\.rows) {
-          if let row = try state.rows.soundRow(id: id, database) { try leaveStrangers(among: [row.key], in: &state) }
+          if let row = try state.rows.soundRow(id: id, database) {
+            try retention.leaveStrangers(among: [row.key], in: &state)
+          }
         }
-        try leaveOld(&state)
+        try retention.leaveOld(&state)
         try openWrites.sweep()
         return isTorn
       }

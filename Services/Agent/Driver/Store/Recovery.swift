@@ -3,10 +3,22 @@ internal import CaravanModel
 internal import CaravanRuntime
 internal import CaravanSQLite
 
-extension LocalStore {
+/// Brings the store into a state from which work can go on, when it is opened.
+struct Recovery: TablePart {
+  let arrivals: Arrivals
+  let refusals: Refusals
+  let checks: StoreChecks
+
+  var catalog: TableCatalog { arrivals.catalog }
+  private var batches: Batches { catalog.batches }
+  private var ancestors: Ancestors { arrivals.ancestors }
+  private var repair: Repair { arrivals.repair }
+  private var retention: Retention { arrivals.retention }
+  private var objectChunks: ObjectChunks { arrivals.objectChunks }
+
   /// Brings every row into a state from which work can go on (SIM-73, SIM-77: from local state alone).
   /// - Parameter report: of a salvage before.
-  func recover(after report: SalvageReport? = nil) throws(CaravanError) {
+  func run(after report: SalvageReport?) throws(CaravanError) {
     if options.maximumBytes > 0 {
       try database.execute("PRAGMA max_page_count = \(max(1, options.maximumBytes / options.pageBytes))")
     }
@@ -15,11 +27,11 @@ extension LocalStore {
     try ancestors.recall()
     if let report { try takeStock(after: report) }
     if context.meta.countsAnew { try countAnew() }
-    for table in tables.keys.sorted() {
+    for table in catalog.tables.keys.sorted() {
       let restored = try change(table) { (state) throws(CaravanError) in
         let torn = try recoverRows(of: &state)
-        try applyWaiting(&state)
-        if state.hasStrangers { try leaveStrangers(in: &state) }
+        try arrivals.applyWaiting(&state)
+        if state.hasStrangers { try retention.leaveStrangers(in: &state) }
         return torn
       }
       let newest = try newestChange(of: table)
@@ -27,7 +39,7 @@ extension LocalStore {
       if restored > 0 { host.log.warning("rows were cut off in the middle of a write and will be restored") }
     }
     try context.transaction { () throws(CaravanError) in try chunkTable.sweep() }
-    try mendDamage()
+    try repair.mendDamage()
     try? context.reserve.hold()
   }
 
@@ -39,7 +51,7 @@ extension LocalStore {
       ChunkHash(row.bytes(0))
     }
     for case let hash? in absent { damage.note(hash) }
-    for table in tables.keys {
+    for table in catalog.tables.keys {
       try change(table) { (state) throws(CaravanError) in
         try batches.leaveMissing(in: state)
         try refusals.forgetMissing(in: state)
@@ -52,7 +64,7 @@ extension LocalStore {
   /// In proportion to the store, and so only where it is opened.
   private func countAnew() throws(CaravanError) {
     try context.transaction { () throws(CaravanError) in
-      try chunkTable.recount(namedChunks())
+      try chunkTable.recount(checks.namedChunks())
       try context.meta.note(countsAnew: false, database)
     }
   }
@@ -102,8 +114,8 @@ extension LocalStore {
       case .restoreTorn?: break
       }
       (row.head.flags.openObjects, row.head.flags.syncPending) = (0, false)
-      if try restoreClosed(row, suspects: objectChunks.named(by: row, in: state), in: &state) { torn += 1 }
-      try leaveStrangers(among: [key], in: &state)
+      if try repair.restoreClosed(row, suspects: objectChunks.named(by: row, in: state), in: &state) { torn += 1 }
+      try retention.leaveStrangers(among: [key], in: &state)
     }
     return torn
   }

@@ -1,5 +1,5 @@
-public import CaravanAgentCore
-public import CaravanModel
+internal import CaravanAgentCore
+internal import CaravanModel
 internal import CaravanRuntime
 internal import CaravanSQLite
 
@@ -24,8 +24,8 @@ private struct Choice {
 }
 
 // What goes next.
-extension LocalStore {
-  public func collect(
+extension PushLog {
+  nonisolated(nonsending) func collect(
     _ table: TableID, maximumRows: Int, maximumBytes: Int, onlyDeletions: Bool = false, room: Int? = nil,
     retriesRefused: Bool = true
   ) async throws(CaravanError) -> PushPlan? {
@@ -33,7 +33,7 @@ extension LocalStore {
       rows: 1, bytes: maximumBytes, onlyDeletions: onlyDeletions, retriesRefused: retriesRefused, room: room)
     while true {
       if let plan = catalog.takePlan(of: table) { return plan }
-      try mendDamage()
+      try repair.mendDamage()
       let state = try state(table)
       // What the cloud has is not known before the end of a resync.
       guard !state.isLocalOnly, state.op == nil, !state.isResyncing, state.absence == nil else { return nil }
@@ -54,7 +54,7 @@ extension LocalStore {
 
   /// Runs in the transaction of its caller.
   private func plan(_ state: inout TableState, within bounds: PlanBounds) throws(CaravanError) -> PushPlan? {
-    try expireTolerated(in: state)
+    try lossQueue.expire(in: state)
     let choice = try choose(in: state, within: bounds)
     let rows = choice.rows
     guard let type = state.agreedType, state.op == nil, !rows.isEmpty else { return nil }
@@ -72,9 +72,9 @@ extension LocalStore {
       mayLose: tolerated > 0 ? try tolerances.ledgers.ledger(of: state.number)?.mayLose ?? 0 : 0)
   }
 
-  public func planAtOnce(_ tables: Set<TableID>) throws(CaravanError) {
+  func planAtOnce(_ tables: Set<TableID>) throws(CaravanError) {
     plannedTables = tables
-    for table in self.tables.keys.sorted() where !tables.contains(table) {
+    for table in catalog.tables.keys.sorted() where !tables.contains(table) {
       if let plan = catalog.takePlan(of: table) { try abort(plan.op) }
     }
   }

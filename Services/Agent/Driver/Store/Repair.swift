@@ -1,31 +1,28 @@
 internal import CaravanAgentCore
-public import CaravanModel
+internal import CaravanModel
 internal import CaravanRuntime
 internal import CaravanSQLite
 
-// Damage that checksums have found. A row that it concerns is refused as torn, every other one stays as usable as it
-// was; its lost chunks are asked of the cloud by their hashes, or its last whole version takes its place (SIM-78…82).
-extension LocalStore {
-  /// Called on the store's thread when damage was found; must return at once.
-  public func whenDamaged(_ tell: @escaping @Sendable () -> Void) { damage.tell = tell }
+/// Damage that checksums have found. A row that it concerns is refused as torn, every other one stays as usable as it
+/// was; its lost chunks are asked of the cloud by their hashes, or its last whole version takes its place (SIM-78…82).
+struct Repair: TablePart {
+  let retention: Retention
+  let ancestors: Ancestors
 
-  /// Called on the store's thread when the database itself is found damaged; must return at once. The store has to be
-  /// opened again: then it is salvaged.
-  public func whenDatabaseDamaged(_ tell: @escaping @Sendable () -> Void) {
-    damage.tellOfDatabase = tell
-    if damage.isOfDatabase { tell() }
-  }
+  var catalog: TableCatalog { retention.catalog }
+  private var inbox: Inbox { retention.inbox }
+  private var objectChunks: ObjectChunks { inbox.objects }
+  private var writer: RowWriter { retention.writer }
+  private var openWrites: OpenWrites { retention.openWrites }
 
-  public var isDatabaseDamaged: Bool { damage.isOfDatabase }
-
-  public func mendDamage() throws(CaravanError) {
+  func mendDamage() throws(CaravanError) {
     try mendRows()
     let found = damage.chunks
     guard !found.isEmpty else { return }
     let lost = try context.transaction { () throws(CaravanError) in try discard(found) }
     damage.forget(found)
     guard !lost.isEmpty else { return }
-    for table in tables.keys.sorted() {
+    for table in catalog.tables.keys.sorted() {
       let rows = try change(table) { (state) throws(CaravanError) in try mendRows(naming: lost, in: &state) }
       guard rows > 0 else { continue }
       host.log.warning("objects were damaged on the disk and are being restored", [.table: table, .count: rows])
@@ -80,7 +77,7 @@ extension LocalStore {
 
   private func mendRows() throws(CaravanError) {
     let found = damage.rows.sorted { ($0.table, $0.key) < ($1.table, $1.key) }
-    for row in found where tables[row.table] != nil {
+    for row in found where catalog.tables[row.table] != nil {
       let isMended = try change(row.table) { (state) throws(CaravanError) in try mendCells(row.key, in: &state) }
       guard isMended else { continue }
       host.log.warning("a row was damaged on the disk and is being restored", [.table: row.table])
@@ -88,7 +85,9 @@ extension LocalStore {
     }
     for row in found {
       // A row in flight is seen to when its push has been answered.
-      if let state = tables[row.table], try state.rows.unverified(key: row.key, database)?.isSound == false { continue }
+      if let state = catalog.tables[row.table], try state.rows.unverified(key: row.key, database)?.isSound == false {
+        continue
+      }
       damage.forget(row)
     }
   }
@@ -194,7 +193,7 @@ extension LocalStore {
         row.head.presence =
           state.isResyncing && row.head.version == 0 && !row.head.flags.inConflict ? .unconfirmed : .live
         try state.rows.updateHead(row, database)
-        try leaveStrangers(among: [row.key], in: &state)
+        try retention.leaveStrangers(among: [row.key], in: &state)
         state.draft.note(.changed, row.id)
       }
       try inbox.drop(named: repair.name, role: .repair, of: state)
@@ -206,6 +205,34 @@ extension LocalStore {
     try state.save(database)
   }
 
+  /// The row was cut off in the middle of a write in place. What it was when it was last closed is here, or its lost
+  /// chunks are at the cloud; a row that nobody else has is given up, and its app told (SIM-82).
+  /// - Parameter suspects: chunks that may have been overwritten.
+  /// - Returns: whether any was.
+  func restoreClosed(
+    _ torn: StoredRow, suspects: Set<ChunkHash>, in state: inout TableState
+  ) throws(CaravanError) -> Bool {
+    var row = torn
+    var isUnsynced = row.head.version == 0 || row.head.flags.inConflict
+    if let ancestor = try ancestors.body(of: row.key, in: state), !isUnsynced {
+      isUnsynced = try state.codec.body(row.cells, extra: row.extra) != ancestor
+      if !isUnsynced { try ancestors.forget(of: row.key, in: state) }
+    }
+    let closed = CrashRecovery.closed(row.head.flags, isUnsynced: isUnsynced)
+    (row.head.flags.tableDirty, row.head.flags.objectDirty) = (closed.tableDirty, closed.objectDirty)
+    try state.rows.updateHead(row, database)
+    let reader = chunkReader(try database)
+    var lost: Set<ChunkHash> = []
+    for hash in suspects where try reader.bytes(hash) == nil { lost.insert(hash) }
+    guard !lost.isEmpty else { return false }
+    _ = try discard(lost)
+    damage.forget(lost)
+    let awaited = lost.intersection(try objectChunks.named(by: row, in: state, onlyEager: true))
+    guard !awaited.isEmpty else { return false }
+    try mend(row, lacking: awaited, in: &state)
+    try state.save(database)
+    return true
+  }
 }
 
 extension StoredRow {

@@ -5,7 +5,7 @@ internal import CaravanWire
 
 // A table that gains columns (CK-26). Its rows stay as they are; what newer devices have written into the columns was
 // kept with the rows that it came with, and shows once the cloud has said which fields they are.
-extension LocalStore {
+extension TableLifecycle {
   /// Adds the columns of `schema` that the table lacks. Reads that are open end.
   func extend(_ table: TableID, to schema: SchemaText) throws(CaravanError) {
     try change(table) { (state) throws(CaravanError) in
@@ -16,22 +16,9 @@ extension LocalStore {
       try state.saveSchema(database)
       try state.save(database)
     }
-    for (handle, cursor) in cursors where cursor.table == table { close(cursor, handle: handle) }
-    forgetPrepared()
+    readers.closeAll(of: table)
+    readers.pool.forgetPrepared()
     KeptRoots.write(context.directory, try database, options)
-  }
-
-  /// Fields that were kept as they came, and have become columns: they are the columns' values from now on, but where
-  /// an app has written one of its own since.
-  func adoptKnownFields(in state: TableState) throws(CaravanError) {
-    for key in try state.rows.keys(where: "length(_extra) > 0", database) {
-      guard var row = try state.rows.soundRow(key: key, database) else { continue }
-      let before = try state.codec.chunks(row.cells, extra: row.extra)
-      guard try state.codec.adoptKnownFields(of: &row) else { continue }
-      try chunkTable.replace(before, by: try state.codec.chunks(row.cells, extra: row.extra))
-      try state.rows.update(row, database)
-      state.draft.note(.changed, row.id)
-    }
   }
 }
 

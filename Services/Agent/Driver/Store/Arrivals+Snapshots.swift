@@ -6,13 +6,13 @@ internal import CaravanSQLite
 // while the token moves on. When the cloud has said up to which version that is all of the zone, and all of it is whole
 // and free, it shows in one transaction. The device's own changes show at once: a row of which the cloud has not taken
 // one, or that is in conflict, is seen as it is here.
-extension LocalStore {
+extension Arrivals {
   /// Keeps an entry for the point that it belongs to.
   func keepAside(
     _ entry: Entry, _ state: inout TableState, _ summary: inout PullSummary
   ) throws(CaravanError) {
     // Of what was deleted here since, nothing comes back.
-    if !entry.isDeleted, deletions.cover(entry.name, of: state.table, version: entry.version) { return }
+    if !entry.isDeleted, retention.wasDeleted(entry.name, of: state.table, version: entry.version) { return }
     if try inbox.keep(entry, role: .waiting, of: state) > 0 { summary.staged += 1 }
     state.waiting += 1
   }
@@ -50,7 +50,7 @@ extension LocalStore {
   }
 
   private func isFree(_ state: TableState) throws(CaravanError) -> Bool {
-    guard resolutions[state.table] == nil else { return false }
+    guard resolutions.sessions[state.table] == nil else { return false }
     for write in openWrites.all.values where write.table == state.table {
       for target in write.targets {
         let held = try inbox.entry(named: target.id, role: .waiting, of: state)

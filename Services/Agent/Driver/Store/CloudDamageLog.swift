@@ -1,13 +1,25 @@
-public import CaravanAgentCore
-public import CaravanModel
+internal import CaravanAgentCore
+internal import CaravanModel
 internal import CaravanRuntime
 internal import CaravanSQLite
 
 /// What the cloud's disk has damaged of the rows here. It is remembered for `status` alone, and told again with every
 /// hello.
-extension LocalStore {
-  public func isDamaged(atCloud rows: [CloudDamage], of table: TableID) throws(CaravanError) {
-    guard !rows.isEmpty, try isSynced(table) else { return }
+final class CloudDamageLog: TablePart {
+  let catalog: TableCatalog
+  let ancestors: Ancestors
+  let openWrites: OpenWrites
+  /// Rows whose copies at the cloud are damaged, with the versions of those.
+  private var cloudDamage: [TableID: [String: Seq]] = [:]
+
+  init(catalog: TableCatalog, ancestors: Ancestors, openWrites: OpenWrites) {
+    (self.catalog, self.ancestors, self.openWrites) = (catalog, ancestors, openWrites)
+  }
+
+  var isEmpty: Bool { cloudDamage.isEmpty }
+
+  func note(_ rows: [CloudDamage], of table: TableID) throws(CaravanError) {
+    guard !rows.isEmpty, try !state(table).isLocalOnly else { return }
     var isSent = false
     try change(table) { (state) throws(CaravanError) in
       for damage in rows {
@@ -42,11 +54,11 @@ extension LocalStore {
   }
 
   /// A newer version of the row has come, or gone.
-  func isWhole(atCloud row: String, version: Seq, of table: TableID) {
+  func isWhole(_ row: String, version: Seq, of table: TableID) {
     guard let damaged = cloudDamage[table]?[row], damaged < version else { return }
     cloudDamage[table]?[row] = nil
   }
 
   /// Ids of the first of them.
-  func damagedAtCloud(of table: TableID) -> [String] { (cloudDamage[table] ?? [:]).keys.sorted() }
+  func rows(of table: TableID) -> [String] { (cloudDamage[table] ?? [:]).keys.sorted() }
 }

@@ -1,5 +1,5 @@
-public import CaravanAgentCore
-public import CaravanModel
+internal import CaravanAgentCore
+internal import CaravanModel
 internal import CaravanRuntime
 internal import CaravanSQLite
 
@@ -8,7 +8,14 @@ extension CounterName {
     "caravan_agent_tolerated_rows_total", "Rows that may be lost, by table and what became of them.")
 }
 
-extension LocalStore {
+/// The bounded queues of rows that may be lost (UNI-16).
+struct LossQueue: TablePart {
+  let writer: RowWriter
+  let openWrites: OpenWrites
+
+  var catalog: TableCatalog { writer.catalog }
+  private var tolerances: Tolerances { catalog.tolerances }
+
   // MARK: Rows
 
   /// A new row enters the queue, inside the transaction that makes it. The oldest make room, as far as they may be
@@ -36,7 +43,7 @@ extension LocalStore {
   /// Gives rows up, oldest first, as many as may be; also those that are too old to be sent.
   /// - Returns: how many still wait.
   @discardableResult
-  public func loseTolerated(of table: TableID, to place: LossPlace) throws(CaravanError) -> UInt64 {
+  func lose(of table: TableID, to place: LossPlace) throws(CaravanError) -> UInt64 {
     guard tolerances.mayLose.contains(try state(table).number) else { return 0 }
     return try change(table) { (state) throws(CaravanError) -> UInt64 in
       guard var ledger = try tolerances.ledgers.ledger(of: state.number) else { return 0 }
@@ -49,7 +56,7 @@ extension LocalStore {
   }
 
   /// Stale rows are never sent (UNI-16). Inside the transaction of a plan.
-  func expireTolerated(in state: TableState) throws(CaravanError) {
+  func expire(in state: TableState) throws(CaravanError) {
     guard tolerances.mayLose.contains(state.number), var ledger = try tolerances.ledgers.ledger(of: state.number) else {
       return
     }

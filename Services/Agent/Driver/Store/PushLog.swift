@@ -1,5 +1,5 @@
-public import CaravanAgentCore
-public import CaravanModel
+internal import CaravanAgentCore
+internal import CaravanModel
 internal import CaravanRuntime
 internal import CaravanSQLite
 
@@ -14,7 +14,30 @@ extension ConflictPolicy {
   fileprivate var needsTerms: Bool { self != .manual && self != .deterministic }
 }
 
-extension LocalStore {
+/// What is on its way to the cloud: plans, from when they are made until their outcomes are recorded.
+final class PushLog: TablePart {
+  let arrivals: Arrivals
+  let lossQueue: LossQueue
+  let refusals: Refusals
+  /// Tables whose changes are planned with the change itself.
+  var plannedTables: Set<TableID> = []
+
+  var catalog: TableCatalog { arrivals.catalog }
+  var batches: Batches { catalog.batches }
+  var tolerances: Tolerances { catalog.tolerances }
+  var repair: Repair { arrivals.repair }
+  var ancestors: Ancestors { arrivals.ancestors }
+  var objectChunks: ObjectChunks { arrivals.objectChunks }
+  var retention: Retention { arrivals.retention }
+  var inbox: Inbox { arrivals.inbox }
+  var writer: RowWriter { arrivals.writer }
+  var openWrites: OpenWrites { arrivals.openWrites }
+  var cloudDamage: CloudDamageLog { arrivals.cloudDamage }
+
+  init(arrivals: Arrivals, lossQueue: LossQueue, refusals: Refusals) {
+    (self.arrivals, self.lossQueue, self.refusals) = (arrivals, lossQueue, refusals)
+  }
+
   /// Writes the row down as it is now; it may change while the plan is in flight, the plan does not.
   func writeDown(
     _ collected: StoredRow, as position: Int, of op: UInt64, _ type: UInt32, in state: TableState
@@ -65,14 +88,14 @@ extension LocalStore {
     return Mutation(name: id, base: base, change: .save(type: type, body: body, chunks: distinct))
   }
 
-  public func plansInFlight() throws(CaravanError) -> [PushPlan] {
+  func plansInFlight() throws(CaravanError) -> [PushPlan] {
     catalog.dropUntaken()
     var plans: [PushPlan] = []
     let heads = try database.all("SELECT op, epoch, table_id, batch FROM plans ORDER BY op") { row in
       (op: row.unsigned(0), epoch: row.unsigned(1), table: row.integer(2), isAtomic: row.integer(3) != 0)
     }
     for head in heads {
-      guard let state = tables.values.first(where: { $0.number == head.table }) else { continue }
+      guard let state = catalog.tables.values.first(where: { $0.number == head.table }) else { continue }
       let rows = try plannedRows(of: head.op)
       let tolerated = try tolerances.count(among: rows.map(\.key), in: state)
       let mutations = try rows.map { (row) throws(CaravanError) in
@@ -90,7 +113,7 @@ extension LocalStore {
     return plans
   }
 
-  private struct PlannedRow {
+  struct PlannedRow {
     let key: Int64
     let id: String
     let base: Base
@@ -115,7 +138,7 @@ extension LocalStore {
   /// That all rows were accepted survives a power cut only with the next change that does: until then the plan would be
   /// found in flight, and its outcomes asked for again.
   @discardableResult
-  public func record(
+  func record(
     _ outcomes: [Outcome], of op: UInt64, by stamp: CommitStamp? = nil
   ) throws(CaravanError) -> PushSummary {
     guard let table = table(ofOp: op) else { return PushSummary() }
@@ -133,7 +156,7 @@ extension LocalStore {
         try refusals.note(outcome, ofRow: row.key, newest: newest, in: &state)
       }
       for (row, outcome) in zip(rows, outcomes) {
-        if case .accepted(let version) = outcome { isWhole(atCloud: row.id, version: version, of: table) }
+        if case .accepted(let version) = outcome { cloudDamage.isWhole(row.id, version: version, of: table) }
       }
       try settle(op, rows, outcomes, in: &state, &summary)
       if let stamp { try note(stamp, of: rows, outcomes, in: state) }
@@ -157,7 +180,7 @@ extension LocalStore {
     }
   }
 
-  public func abort(_ op: UInt64) throws(CaravanError) {
+  func abort(_ op: UInt64) throws(CaravanError) {
     guard let table = table(ofOp: op) else { return }
     let rows = try plannedRows(of: op)
     try change(table, isFreeing: true) { (state) throws(CaravanError) in
@@ -168,7 +191,7 @@ extension LocalStore {
     try afterSettling(table)
   }
 
-  private func table(ofOp op: UInt64) -> TableID? { tables.values.first { $0.op == op }?.table }
+  private func table(ofOp op: UInt64) -> TableID? { catalog.tables.values.first { $0.op == op }?.table }
 
   /// The plan has done its work: what waited for its rows is applied, and what is not to be kept can go.
   private func finish(_ op: UInt64, _ rows: [PlannedRow], _ state: inout TableState) throws(CaravanError) {
@@ -176,9 +199,9 @@ extension LocalStore {
     try database.run("DELETE FROM plan_rows WHERE op = ?", op)
     try database.run("DELETE FROM plans WHERE op = ?", op)
     state.op = nil
-    try applyWaiting(&state)
-    try leaveStrangers(among: rows.map(\.key), in: &state)
-    try leaveOld(&state)
+    try arrivals.applyWaiting(&state)
+    try retention.leaveStrangers(among: rows.map(\.key), in: &state)
+    try retention.leaveOld(&state)
     try openWrites.sweep()
     try state.save(database)
   }
@@ -189,143 +212,9 @@ extension LocalStore {
     try catalog.tellCollectable(of: table)
   }
 
-  private func settle(
-    _ op: UInt64, _ rows: [PlannedRow], _ outcomes: [Outcome], in state: inout TableState, _ summary: inout PushSummary
-  ) throws(CaravanError) {
-    let batch = try batches.batch(ofOp: op)
-    var left: [Int64] = []
-    for (row, outcome) in zip(rows, outcomes) {
-      if try settle(row, outcome, in: &state, &summary) { left.append(row.key) }
-    }
-    guard batch != 0 else { return }
-    let waiting = Set(left)
-    for row in rows where !waiting.contains(row.key) { try batches.leave(batch, row: row.key, in: state) }
-    try batches.rejoin(batch, left, in: state)
-  }
-
-  /// - Returns: whether the cloud still has to be told of what was sent.
-  private func settle(
-    _ planned: PlannedRow, _ outcome: Outcome, in state: inout TableState, _ summary: inout PushSummary
-  ) throws(CaravanError) -> Bool {
-    let table = state.table
-    switch outcome {
-    case .merged(_, let server?): try keepMerged(server, in: &state, &summary)
-    case .refused(let error): summary.refusal = error
-    case .accepted, .conflict, .aborted, .merged, .read: break
-    }
-    // Its head counts, whatever has become of its content.
-    guard var row = try state.rows.unverified(key: planned.key, database)?.row else { return false }
-    let (result, server) = try pushResult(outcome, planned, row, in: state)
-    // What the change was made from is there under another version: the cloud lost it, and somebody offered it again.
-    let (isLost, version) = (row.head.presence.isLost, row.head.version)
-    let mayBeForgotten =
-      isLost || version == 0
-      || server.map { $0.version > version && LostRange.mayBeOfTwoLives(version, $0.version) } ?? false
-    if case .conflict = result, mayBeForgotten, let server, !server.isDeleted,
-      try ancestors.isOwnPast(server, of: row, in: state)
-    {
-      _ = row.head.settle(.notApplied, armed: planned.armed)
-      summary.dirty += 1
-      try adopt(server, by: row, in: state)
-      return true
-    }
-    if let server, case .accepted(server.version, _) = result { try writer.note(server, ofRow: row.key, in: state) }
-    if result != .notApplied { try tolerances.settle(row: row.key, in: state) }
-    if case .accepted(let version, _) = result { try inbox.dropWaiting(named: row.id, through: version, of: &state) }
-    var isLeft = false
-    switch row.head.settle(result, armed: planned.armed) {
-    case .clean:
-      try ancestors.forget(of: row.key, in: state)
-      summary.accepted += 1
-    case .editedSince:
-      if let body = planned.body {
-        try ancestors.set(body, version: row.head.version, of: row.key, in: state)
-      } else {
-        if case .accepted(let version) = outcome { deletions.add(row.id, of: table, version: version) }
-        try ancestors.forget(of: row.key, in: state)
-      }
-      summary.accepted += 1
-      summary.dirty += 1
-    case .remove:
-      summary.accepted += 1
-      if case .accepted(let version) = outcome {
-        deletions.add(row.id, of: table, version: version)
-      } else if let server {
-        try outdate(row.id, version: server.version, in: &state)
-      }
-      try writer.remove(row, of: state)
-      return false
-    case .conflict:
-      let entry = server ?? Entry(name: row.id, version: 0, created: 0, isDeleted: true, writer: "")
-      let lacking = try inbox.keep(entry, role: .serverCopy, of: state)
-      summary.conflicts += 1
-      isLeft = true
-      summary.lacksChunks = summary.lacksChunks || lacking > 0
-    case .rearmed:
-      if case .aborted = outcome, let body = planned.body { try ancestors.keepPushed(body, of: row.key, in: state) }
-      summary.dirty += 1
-      isLeft = true
-    }
-    try state.rows.updateHead(row, database)
-    return isLeft
-  }
-
-  /// The row's change is based on what is its own past. An echo has no body: it is of what the row is based on already.
-  func adopt(_ copy: Entry, by changed: StoredRow, in state: TableState) throws(CaravanError) {
-    var row = changed
-    if try ancestors.wasPushed(copy.body, of: row.key, in: state) {
-      // Nobody can be shown what is not here any more.
-      if try objectChunks.absent(copy.body, in: state).isEmpty {
-        try ancestors.set(copy.body, version: copy.version, of: row.key, in: state)
-      } else {
-        try ancestors.forget(of: row.key, in: state)
-      }
-    }
-    row.head = row.head.adopting(copy.version)
-    try state.rows.updateHead(row, database)
-    try writer.note(copy, ofRow: row.key, in: state)
-  }
-
-  /// Waits for the row to be settled, like an entry that came while it was in flight.
-  private func keepMerged(
-    _ server: Entry, in state: inout TableState, _ summary: inout PushSummary
-  ) throws(CaravanError) {
-    if let held = try inbox.entry(named: server.name, role: .waiting, of: state) {
-      // What is still to be shown is shown first; this comes again in a page.
-      guard held.version < server.version, !(state.showsSnapshots && held.version <= state.point) else { return }
-    } else {
-      state.waiting += 1
-    }
-    let lacking = try inbox.keep(server, role: .waiting, of: state)
-    summary.lacksChunks = summary.lacksChunks || lacking > 0
-  }
-
-  private func pushResult(
-    _ outcome: Outcome, _ planned: PlannedRow, _ row: StoredRow, in state: TableState
-  ) throws(CaravanError) -> (RowHead.PushResult, server: Entry?) {
-    switch outcome {
-    case .accepted(let version): return (.accepted(version, asDelete: planned.body == nil), nil)
-    case .aborted, .refused, .read: return (.notApplied, nil)
-    // Nobody has said yet what the row is now, and pages will not.
-    case .merged(_, nil) where row.head.presence.isLost: return (.notApplied, nil)
-    // Somebody else has brought it there: after a restore, several may have it to offer.
-    case .merged(_, let server?) where !server.isDeleted && server.body == planned.body:
-      return (.accepted(server.version, asDelete: false), nil)
-    // The row's own content is done with; at the version it had, whatever the cloud holds now is newer.
-    case .merged: return (.accepted(row.head.version, asDelete: planned.body == nil), nil)
-    case .conflict(let server):
-      guard let server, !server.isDeleted else {
-        return (.conflict(RowHead.ServerCopy(version: server?.version ?? 0, content: .deleted)), server)
-      }
-      if server.body == planned.body { return (.accepted(server.version, asDelete: false), nil) }
-      let isSame = (try? state.codec.body(row.cells, extra: row.extra)) == server.body
-      return (.conflict(RowHead.ServerCopy(version: server.version, content: isSame ? .same : .different)), server)
-    }
-  }
-
   // MARK: Chunks
 
-  public func unsentChunks(of op: UInt64) throws(CaravanError) -> [ChunkNeed] {
+  func unsentChunks(of op: UInt64) throws(CaravanError) -> [ChunkNeed] {
     let rows = try database.all(
       """
       SELECT plan_rows.body, ancestors.body FROM plan_rows JOIN plans ON plans.op = plan_rows.op
@@ -334,7 +223,7 @@ extension LocalStore {
       WHERE plan_rows.op = ? AND plan_rows.body IS NOT NULL ORDER BY position
       """, op
     ) { row in (body: row.bytes(0), ancestor: row.bytes(1)) }
-    guard let state = tables.values.first(where: { $0.op == op }) else { return [] }
+    guard let state = catalog.tables.values.first(where: { $0.op == op }) else { return [] }
     var seen: Set<ChunkHash> = []
     var needs: [ChunkNeed] = []
     for (body, ancestor) in rows {
@@ -343,32 +232,5 @@ extension LocalStore {
         .filter { seen.insert($0.hash).inserted }
     }
     return needs
-  }
-
-  public func held(_ hashes: [ChunkHash]) throws(CaravanError) -> [ChunkHash] {
-    let (database, reader) = (try database, chunkReader(try database))
-    return try database.reading { () throws(CaravanError) in
-      var held: [ChunkHash] = []
-      for hash in hashes where try reader.isPresent(hash) { held.append(hash) }
-      return held
-    }
-  }
-
-  public func chunks(_ hashes: [ChunkHash], maximumBytes: Int) throws(CaravanError) -> [LocalChunk] {
-    let reader = chunkReader(try database)
-    return try database.reading { () throws(CaravanError) in
-      var chunks: [LocalChunk] = []
-      var bytes = 0
-      for hash in hashes {
-        guard let data = try reader.bytes(hash) else {
-          damage.note(hash)
-          continue
-        }
-        bytes += data.count
-        guard chunks.isEmpty || bytes <= maximumBytes else { break }
-        chunks.append(LocalChunk(hash: hash, bytes: data))
-      }
-      return chunks
-    }
   }
 }

@@ -1,20 +1,12 @@
-public import CaravanAgentCore
-public import CaravanModel
+internal import CaravanAgentCore
+internal import CaravanModel
 internal import CaravanRuntime
 internal import CaravanSQLite
 
-/// Tables whose zone does not exist, by what the cloud has said.
-enum AbsenceTable {
-  static func install(in database: Connection) throws(CaravanError) {
-    try database.execute(
-      "CREATE TABLE IF NOT EXISTS absences (table_id INTEGER PRIMARY KEY, waited INTEGER NOT NULL)")
-  }
-}
-
 // A device that hears that a table's zone does not exist hides the table's rows at once, and keeps what was not sent
 // until the answer has been the same for long enough: access may be given back, or have been taken by mistake.
-extension LocalStore {
-  public func zoneIsGone(_ table: TableID) throws(CaravanError) -> ZoneVerdict {
+extension TableLifecycle {
+  func zoneIsGone(_ table: TableID) throws(CaravanError) -> ZoneVerdict {
     let known = try state(table)
     if known.absence == nil, try !wasAtCloud(known) { return .neverThere }
     let now = host.clock.now.nanoseconds
@@ -34,18 +26,18 @@ extension LocalStore {
       return .discarded
     }
     if known.absence == nil {
-      resolutions[table] = nil
-      for (handle, cursor) in cursors where cursor.table == table { close(cursor, handle: handle) }
+      resolutions.sessions[table] = nil
+      readers.closeAll(of: table)
       host.log.warning("the cloud says that a table's zone does not exist: its rows are hidden", [.table: table])
     } else if verdict == .discarded {
-      deletions.forget(table)
+      retention.forget(table)
       host.log.warning("a table's zone is gone for good: its rows are discarded", [.table: table])
     }
     catalog.tellNewsIfAny(of: table)
     return verdict
   }
 
-  public func zoneIsThere(_ table: TableID) throws(CaravanError) {
+  func zoneIsThere(_ table: TableID) throws(CaravanError) {
     guard try state(table).absence != nil else { return }
     try change(table) { (state) throws(CaravanError) in
       (state.absence, state.refused) = (nil, "")
@@ -68,7 +60,7 @@ extension LocalStore {
   }
 
   /// The table is as if it had just been made. Its app is told which changes are lost.
-  private func discardEverything(of state: inout TableState) throws(CaravanError) {
+  func discardEverything(of state: inout TableState) throws(CaravanError) {
     for id in try state.rows.ids(where: RowTable.isUnsent, limit: -1, database) { state.draft.note(.lost, id) }
     for key in try state.rows.keys(where: "1", database) {
       if let row = try state.rows.soundRow(key: key, database) { try writer.remove(row, of: state) }
@@ -84,5 +76,35 @@ extension LocalStore {
     (state.waiting, state.repairs, state.point) = (0, 0, 0)
     try chunkTable.sweep()
     try state.save(database)
+  }
+
+  /// - Parameter keepingLog: what is remembered of the table for its app stays.
+  func releaseEverything(of state: TableState, keepingLog: Bool = false) throws(CaravanError) {
+    for key in try state.rows.keys(where: "1", database) {
+      guard let row = try state.rows.soundRow(key: key, database) else { continue }
+      try chunkTable.release(try state.codec.chunks(row.cells, extra: row.extra))
+    }
+    let bodies = try database.all(
+      """
+      SELECT body FROM ancestors WHERE table_id = ?1 UNION ALL
+      SELECT body FROM incoming WHERE table_id = ?1 UNION ALL
+      SELECT body FROM plan_rows WHERE body IS NOT NULL AND op IN (SELECT op FROM plans WHERE table_id = ?1)
+      """, state.number
+    ) { row in row.bytes(0) }
+    for body in bodies { try chunkTable.release(try RowCodec.chunks(inBody: body)) }
+    try database.run("DELETE FROM ancestors WHERE table_id = ?", state.number)
+    try database.run("DELETE FROM pushed WHERE table_id = ?", state.number)
+    try database.run("DELETE FROM refusals WHERE table_id = ?", state.number)
+    try database.run("DELETE FROM absences WHERE table_id = ?", state.number)
+    try SettingsTable.forget(ofTable: state.number, database)
+    if !keepingLog {
+      try database.run("DELETE FROM events WHERE table_id = ?", state.number)
+      try database.run("DELETE FROM event_logs WHERE table_id = ?", state.number)
+    }
+    try database.run("DELETE FROM batch_rows WHERE table_id = ?", state.number)
+    try database.run("DELETE FROM wants WHERE incoming IN (SELECT id FROM incoming WHERE table_id = ?)", state.number)
+    try database.run("DELETE FROM incoming WHERE table_id = ?", state.number)
+    try database.run("DELETE FROM plan_rows WHERE op IN (SELECT op FROM plans WHERE table_id = ?)", state.number)
+    try database.run("DELETE FROM plans WHERE table_id = ?", state.number)
   }
 }

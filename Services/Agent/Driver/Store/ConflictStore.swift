@@ -1,5 +1,5 @@
-public import CaravanAgentCore
-public import CaravanModel
+internal import CaravanAgentCore
+internal import CaravanModel
 internal import CaravanSQLite
 
 /// A row in conflict: the local copy, the cloud's, and what both are based on (CK-34).
@@ -12,36 +12,34 @@ public struct ConflictView: Sendable, Hashable {
   public let ancestor: RowView?
 }
 
-/// Conflict resolution of one table by one session: choices are gathered and take effect together.
-struct ResolutionSession {
-  struct Choice {
-    let resolution: Resolution
-    /// By column, of a new value.
-    let cells: [Int: SQLValue]
-    /// Columns whose value is taken from the cloud's copy.
-    let fromTheirs: [Int]
-  }
+/// Rows in conflict, and how an app decides what becomes of them.
+struct ConflictStore: TablePart {
+  let pushLog: PushLog
 
-  let owner: UInt64
-  var choices: [String: Choice] = [:]
-}
+  var catalog: TableCatalog { pushLog.catalog }
+  private var arrivals: Arrivals { pushLog.arrivals }
+  private var resolutions: Resolutions { arrivals.resolutions }
+  private var retention: Retention { arrivals.retention }
+  private var inbox: Inbox { arrivals.inbox }
+  private var writer: RowWriter { arrivals.writer }
+  private var ancestors: Ancestors { arrivals.ancestors }
+  private var openWrites: OpenWrites { arrivals.openWrites }
 
-extension LocalStore {
   /// Opens conflict resolution; until it ends, what arrives for the table waits (SIM-25). A reset of the table ends it.
   /// - Throws: `serverBusy` while another session resolves this table.
-  public func beginResolution(_ table: TableID, owner: UInt64) throws(CaravanError) {
+  func begin(_ table: TableID, owner: UInt64) throws(CaravanError) {
     try catalog.requireZone(of: state(table))
-    if let session = resolutions[table], session.owner != owner {
+    if let session = resolutions.sessions[table], session.owner != owner {
       throw CaravanError(
         .serverBusy, "conflicts of '\(table.name)' are being resolved elsewhere: retry later",
         retryAfterMilliseconds: 200)
     }
-    if resolutions[table] == nil { resolutions[table] = ResolutionSession(owner: owner) }
+    if resolutions.sessions[table] == nil { resolutions.sessions[table] = ResolutionSession(owner: owner) }
   }
 
   /// Rows in conflict whose cloud copy is here, ordered by their ids, from behind `after` on (SIM-26).
-  public func conflicts(
-    _ table: TableID, after: String = "", limit: Int = StoreLimits.conflictsPerPage
+  func views(
+    of table: TableID, after: String = "", limit: Int = StoreLimits.conflictsPerPage
   ) throws(CaravanError) -> [ConflictView] {
     let state = try state(table)
     guard state.absence == nil else { return [] }
@@ -78,12 +76,12 @@ extension LocalStore {
   ///   - cells: of a new value, which begins as the local one.
   ///   - fromTheirs: columns of a new value taken from the cloud's copy; objects, for instance.
   /// - Throws: `notInConflictResolution` outside of begin and end, `noSuchObject` when the row is in no conflict.
-  public func resolve(
+  func resolve(
     _ table: TableID, row id: String, _ resolution: Resolution, cells: [CellValue] = [], fromTheirs: [String] = [],
     owner: UInt64
   ) throws(CaravanError) {
     let state = try state(table)
-    guard var session = resolutions[table], session.owner == owner else {
+    guard var session = resolutions.sessions[table], session.owner == owner else {
       throw Self.notResolving(table)
     }
     guard let copy = try inbox.entry(named: id, role: .serverCopy, of: state), copy.lacking == 0 else {
@@ -99,7 +97,7 @@ extension LocalStore {
     for name in fromTheirs { columns.append(try state.column(named: name)) }
     session.choices[id] = ResolutionSession.Choice(
       resolution: resolution, cells: try writer.checked(cells, of: state, isInsert: false), fromTheirs: columns)
-    resolutions[table] = session
+    resolutions.sessions[table] = session
   }
 
   /// Ends conflict resolution: all rows decided leave their conflict in one transaction and are eligible for upstream;
@@ -107,25 +105,25 @@ extension LocalStore {
   /// - Parameter isAbandoned: forgets what was decided.
   /// - Returns: how many rows left their conflict.
   @discardableResult
-  public func endResolution(
+  func end(
     _ table: TableID, isAbandoned: Bool = false, owner: UInt64
   ) throws(CaravanError) -> Int {
-    guard var session = resolutions[table], session.owner == owner else {
+    guard var session = resolutions.sessions[table], session.owner == owner else {
       throw Self.notResolving(table)
     }
-    resolutions[table] = nil
+    resolutions.sessions[table] = nil
     if isAbandoned { session.choices = [:] }
     let before = try state(table)
     do {
       try change(table) { (state) throws(CaravanError) in
         for (id, choice) in session.choices.sorted(by: { $0.key < $1.key }) { try settle(id, choice, in: &state) }
-        if !session.choices.isEmpty { try planAtOnce(&state) }
-        try applyWaiting(&state)
-        try leaveOld(&state)
+        if !session.choices.isEmpty { try pushLog.planAtOnce(&state) }
+        try arrivals.applyWaiting(&state)
+        try retention.leaveOld(&state)
         try openWrites.sweep()
       }
     } catch {
-      resolutions[table] = session
+      resolutions.sessions[table] = session
       throw error
     }
     // The cloud waits for the answer: delay does not apply (UNI-22).
@@ -142,10 +140,10 @@ extension LocalStore {
     else { return }
     let old = row
     switch row.head.resolve(choice.resolution, server: copy.version, serverDeleted: copy.isDeleted) {
-    case .takeServer where try !belongs(copy.entry, to: state): return try writer.remove(row, of: state)
+    case .takeServer where try !retention.belongs(copy.entry, to: state): return try writer.remove(row, of: state)
     case .takeServer: return try writer.overwrite(old, with: copy.entry, in: state)
     case .remove:
-      try outdate(id, version: copy.version, in: &state)
+      try retention.outdate(id, version: copy.version, in: &state)
       return try writer.remove(row, of: state)
     case .keepLocal: break
     }

@@ -1,0 +1,161 @@
+internal import CaravanAgentCore
+internal import CaravanChunkFiles
+internal import CaravanModel
+internal import CaravanQuery
+internal import CaravanRuntime
+internal import CaravanSQLite
+
+/// What apps read, each in a snapshot of its own, and what is kept open for that.
+final class Readers: TablePart {
+  let pool: ReaderPool
+  let wanted: WantedObjects
+  let writer: RowWriter
+  let openWrites: OpenWrites
+  /// By handle.
+  var cursors: [UInt64: ReadCursor] = [:] { didSet { context.isBeingRead = !cursors.isEmpty } }
+  /// Rings when a cursor may have been idle for too long; without cursors nobody wakes.
+  let idleSignal = Signal()
+  let idleAlarm: Alarm
+  /// Of an object that is being read in pieces, which mostly end in the middle of a chunk.
+  var readLast: PartReader.Current?
+
+  var catalog: TableCatalog { wanted.catalog }
+
+  init(pool: ReaderPool, wanted: WantedObjects, writer: RowWriter, openWrites: OpenWrites) {
+    (self.pool, self.wanted, self.writer, self.openWrites) = (pool, wanted, writer, openWrites)
+    idleAlarm = Alarm(clock: pool.host.clock, ring: idleSignal)
+  }
+
+  /// - Returns: nil: the table shows nothing now.
+  func begin(_ request: ReadRequest, owner: UInt64) throws(CaravanError) -> ReadCursor? {
+    let state = try state(request.table)
+    let columns = try projection(request.columns, of: state)
+    // While its zone is gone a table shows nothing, and has nothing aside while it is there.
+    guard request.isAside == (state.absence != nil) else { return nil }
+    closeIdle()
+    guard cursors.values.count(where: { $0.table.app == request.table.app }) < StoreLimits.cursorsPerApp else {
+      throw CaravanError(
+        .limitExceeded, "\(StoreLimits.cursorsPerApp) reads are open: close one, or read it to its end")
+    }
+    let shape = PageShape(
+      schema: state.schema, columns: columns, refusalsOf: state.hasRefusals ? state.number : nil,
+      rows: request.pageRows > 0 ? min(request.pageRows, StoreLimits.pageRows) : StoreLimits.pageRows,
+      hasAuthorship: request.wantsAuthorship)
+    let reader = try pool.take()
+    do {
+      try reader.connection.begin(.read)
+      let prepared = try reader.prepared(try selectText(request, of: state), SelectionGuard(state.rows))
+      try Reader.bind(request.selection?.arguments ?? [], to: prepared.statement)
+      // A snapshot begins with the first thing read in it.
+      if prepared.isHeavy { _ = try reader.connection.first("SELECT 1 FROM tables LIMIT 1") { $0.integer(0) } }
+      return ReadCursor(
+        owner: owner, table: request.table, reader: reader, statement: prepared.statement, shape: shape,
+        isHeld: request.isHeld, overwritten: openWrites.rowsBeingOverwritten(of: request.table),
+        lastUse: host.clock.now,
+        isSlow: prepared.isHeavy)
+    } catch {
+      reader.close()
+      throw error
+    }
+  }
+
+  func cursor(_ handle: UInt64, owner: UInt64) throws(CaravanError) -> ReadCursor {
+    guard let cursor = cursors[handle], cursor.owner == owner else {
+      throw CaravanError(.leaseExpired, "cursor \(handle) is closed: begin the read again")
+    }
+    guard !cursor.isLent else {
+      throw CaravanError(
+        .serverBusy, "a page of cursor \(handle) is being made: wait for it", retryAfterMilliseconds: 50)
+    }
+    return cursor
+  }
+
+  func close(_ cursor: ReadCursor, handle: UInt64) {
+    // Whoever waits for it closes the reader.
+    guard !cursor.isLent else {
+      cursors[handle] = nil
+      return cursor.reader.stopper.stop()
+    }
+    cursors[handle] = nil
+    cursor.statement?.reset()
+    cursor.reader.connection.rollBack()
+    pool.giveBack(cursor.reader)
+    if cursors.isEmpty { context.chunkFile.releaseFreed() }
+  }
+
+  /// Closes cursors that nobody uses any more.
+  func closeIdle() {
+    let now = host.clock.now
+    // Of a page that is being made, its end sets the alarm.
+    for (handle, cursor) in cursors where !cursor.isLent {
+      if now - cursor.lastUse >= StoreLimits.cursorIdle {
+        close(cursor, handle: handle)
+      } else {
+        idleAlarm.set(cursor.lastUse + StoreLimits.cursorIdle)
+      }
+    }
+  }
+
+  /// Reads of the table that are open end.
+  func closeAll(of table: TableID) {
+    for (handle, cursor) in cursors where cursor.table == table { close(cursor, handle: handle) }
+  }
+
+  func closeAll(owner: UInt64) {
+    for (handle, cursor) in cursors where cursor.owner == owner { close(cursor, handle: handle) }
+  }
+
+  func closeAll() {
+    for cursor in cursors.values where !cursor.isLent { cursor.reader.close() }
+    pool.close()
+    cursors = [:]
+  }
+
+  // MARK: The statement
+
+  private func projection(_ names: [String], of state: TableState) throws(CaravanError) -> [Int] {
+    guard !names.isEmpty else { return Array(state.schema.columns.indices) }
+    var columns: [Int] = []
+    for name in names { columns.append(try state.column(named: name)) }
+    return columns
+  }
+
+  private func selectText(
+    _ request: ReadRequest, of state: TableState
+  ) throws(CaravanError) -> String {
+    // All columns, for the checksum is of the whole row.
+    let names =
+      ["_id", "_version", "_flags", "_row", "_extra", "_sum", "_change"]
+      + state.schema.columns.map { RowTable.quoted($0.name) } + (request.wantsAuthorship ? RowAuthorship.columns : [])
+    var order: [String] = []
+    for term in request.order {
+      if let field = SystemField(rawValue: term.column) {
+        order.append(field.orderText + (term.isDescending ? " DESC" : ""))
+        continue
+      }
+      let column = state.schema.columns[try state.column(named: term.column)]
+      guard column.kind != .object else {
+        throw CaravanError(.schemaViolation, "column '\(column.name)' is an OBJECT: it has no order")
+      }
+      order.append(RowTable.quoted(column.name) + (term.isDescending ? " DESC" : ""))
+    }
+    // Rows of equal rank, and all where no order is asked for, come as they were created.
+    order.append("_row")
+    return """
+      SELECT \(names.joined(separator: ", ")) FROM \(state.rows.quotedName)
+      WHERE \(try condition(request.selection, of: state))\(request.isAside ? " AND \(RowTable.isUnsent)" : "")
+      ORDER BY \(order.joined(separator: ", "))
+      """
+  }
+
+  func condition(_ selection: Selection?, of state: TableState) throws(CaravanError) -> String {
+    guard let selection else { return RowTable.visible }
+    let text = try SelectionText(selection.text, columns: Set(state.schema.columns.map(\.name)))
+    guard text.arguments == selection.arguments.count else {
+      throw CaravanError(
+        .invalidData,
+        "the selection has \(text.arguments) '?' and \(selection.arguments.count) arguments came: give one for each")
+    }
+    return "\(RowTable.visible) AND (\(text.text))"
+  }
+}
