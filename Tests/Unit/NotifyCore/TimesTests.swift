@@ -11,7 +11,7 @@ import Testing
 
   private static func list(_ random: SeededRandom, _ generation: UInt64) throws -> DeviceList {
     let names = ["a", "b", "c", "d"].prefix(Int(1 + random.below(4)))
-    return try NotifyTests.list(generation, names.map { ($0, [0, 500, 2_000, 60_000][Int(random.below(4))]) })
+    return try NotifyCoreTests.list(generation, names.map { ($0, [0, 500, 2_000, 60_000][Int(random.below(4))]) })
   }
 
   @Test("MOB-33, MOB-43 the next wake is the earliest of all devices', and ticking never misses one", arguments: 1...8)
