@@ -3,6 +3,7 @@ internal import CaravanWire
 
 /// A row as an app sees it.
 public struct AppRow: Sendable, Hashable {
+  /// What the cloud knows of the row as it is here.
   public enum State: Sendable, Hashable {
     case clean
     /// Changed here, not yet sent.
@@ -13,9 +14,11 @@ public struct AppRow: Sendable, Hashable {
     case conflict
   }
 
+  /// Unique in its table, and the same on every device.
   public let id: String
   /// Given by the cloud; 0: it has not seen the row (MOB-15).
   public let version: UInt64
+  /// Whether the cloud has the row as it is here.
   public let state: State
   /// By column; null cells are left out.
   public let cells: [String: Value]
@@ -27,8 +30,10 @@ public struct AppRow: Sendable, Hashable {
   /// When and by whom the row was made, and when and by whom its version was; nil: it was not asked for, the cloud has
   /// not seen the row, or it is from before the cloud kept that.
   public let created: RowAct?
+  /// Of the row's version; nil as for `created`.
   public let modified: RowAct?
 
+  /// The cell of a column; null where the row has none.
   public subscript(_ column: String) -> Value { cells[column] ?? .null }
 
   init(_ row: CaravanWire.Row) throws(CaravanError) {
@@ -74,6 +79,7 @@ public struct RowAct: Sendable, Hashable {
 
 /// Something that happened to a table behind the app's back.
 public struct Upcall: Sendable, Hashable {
+  /// What happened.
   public enum Kind: Sendable, Hashable {
     case newData
     case conflict
@@ -84,7 +90,9 @@ public struct Upcall: Sendable, Hashable {
     case lookAnew
   }
 
+  /// What happened; it says which of the other fields have something.
   public let kind: Kind
+  /// The name of the app's table.
   public let table: String
   /// Of a conflict: those of the table that are in conflict now.
   public let rows: UInt64
@@ -116,7 +124,9 @@ public struct Upcall: Sendable, Hashable {
 
 /// A row that was changed here and elsewhere.
 public struct Conflict: Sendable, Hashable {
+  /// The row as it is here.
   public let mine: AppRow
+  /// The row was deleted here, and `mine` is what it was.
   public let isMineDeleted: Bool
   /// Nil: deleted at the cloud.
   public let theirs: AppRow?
@@ -139,6 +149,7 @@ public enum RowSide: Sendable, Hashable {
   }
 }
 
+/// How a conflict is decided (SIM-27).
 public enum Resolution: Sendable, Hashable {
   case mine
   case theirs
@@ -148,8 +159,12 @@ public enum Resolution: Sendable, Hashable {
 
 /// How the device and the app's tables stand (SIM-83).
 public struct DeviceStatus: Sendable, Hashable {
+  /// How one of the app's tables stands.
   public struct Table: Sendable, Hashable {
+    /// As it was created.
     public let name: String
+    /// Counts of rows: all that apps see; changed here and not sent; on their way to the cloud; in conflict; damaged on
+    /// the disk.
     public let rows, dirty, pending, conflicts, torn: UInt64
     /// Ids of rows that were damaged on the disk, and are not there for apps until the cloud has restored them: the
     /// first of those that `torn` counts.
@@ -175,11 +190,13 @@ public struct DeviceStatus: Sendable, Hashable {
     public let schema: String
     /// Nil: nothing may be lost.
     public let loss: Loss?
+    /// What is done with the table on this device.
     public let properties: TableProperties
     /// It keeps the rows of a query that says nothing the cloud could check: all rows are sent, and the device picks.
     public let picksHere: Bool
     /// If it needs a reset, `refused` says why, and `remedy` what helps.
     public let mode: SyncMode
+    /// What the user or the app can do; empty: nothing is needed.
     public let remedy: String
     /// Settings of its record type that the cloud has otherwise than the device knew them, say since a restore: until
     /// they are as they were, or the table is reset.
@@ -188,13 +205,17 @@ public struct DeviceStatus: Sendable, Hashable {
 
   /// Rows that may be lost, since that was declared: accepted = settled + expired + lost + those that wait (MOB-06).
   public struct Loss: Sendable, Hashable {
+    /// As it was registered.
     public let tolerance: LossTolerance
+    /// Rows that were written with the promise `accepted`.
     public let accepted: UInt64
     /// Taken by the cloud, or changed or deleted by the app.
     public let settled: UInt64
     /// Too old to be sent.
     public let expired: UInt64
+    /// Given up on this device for want of room.
     public let lostInQueue: UInt64
+    /// Given up because the cloud had too much to do.
     public let lostToBusyServer: UInt64
 
     init?(_ status: CaravanWire.LossStatus?) {
@@ -208,6 +229,7 @@ public struct DeviceStatus: Sendable, Hashable {
     }
   }
 
+  /// The names under which the device is enrolled.
   public let device, user: String
   /// The gravest of the tables', or the device's own: `notRecoverable`.
   public let mode: SyncMode
@@ -215,19 +237,24 @@ public struct DeviceStatus: Sendable, Hashable {
   public let refused, remedy: String
   /// Unix milliseconds; 0: it is not.
   public let refusedSince: UInt64
+  /// The class of the link in use; nil: there is none.
   public let link: CaravanModel.LinkClass?
+  /// Bytes over this link cost money.
   public let isMetered: Bool
   /// The machine's own word, not what somebody announced.
   public let isLinkAutomatic: Bool
   /// Nobody knows what the link is: it counts as the dearest that a table of the device names.
   public let isLinkAssumed: Bool
+  /// The agent has a connection to the cloud.
   public let isConnected: Bool
   /// Too little room is left on the device's disk: what apps write is refused until there is; rows can be deleted,
   /// tables dropped, and sync goes on.
   public let isDiskFull: Bool
+  /// Those of the app that asks.
   public let tables: [Table]
   /// Of all apps together: empty unless the app runs as the agent's own user, or as root.
   public let counters: [String: UInt64]
+  /// What the user allows the device.
   public let policy: NetworkPolicy
   /// Bytes today, of the links that have a budget; by this app's tables alone, where the device is another user's.
   public let spentToday: [CaravanModel.LinkClass: UInt64]

@@ -90,6 +90,7 @@ public final class CaravanClient: Sendable {
 
   // MARK: The device
 
+  /// How the device and the app's tables stand (SIM-83).
   public func status() async throws(CaravanError) -> DeviceStatus {
     guard case .status(let status) = try await connection.request(.status(CaravanWire.Empty())) else {
       throw AppConnection.surprise("status")
@@ -140,14 +141,18 @@ public final class CaravanClient: Sendable {
 
 /// What happens behind the app's back, until the task is cancelled or the connection ends, which is thrown.
 public struct Upcalls: AsyncSequence, Sendable {
+  /// What happened to one table.
   public typealias Element = Upcall
   let client: CaravanClient
 
+  /// Waits for upcalls, one after the other.
   public struct AsyncIterator: AsyncIteratorProtocol {
     let client: CaravanClient
+    /// The next upcall; nil: the calling task was cancelled.
     public mutating func next() async throws(CaravanError) -> Upcall? { try await client.nextUpcall() }
   }
 
+  /// Upcalls that nobody on this connection has taken yet, then those to come.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(client: client) }
 }
 

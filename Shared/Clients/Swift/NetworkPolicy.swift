@@ -8,6 +8,9 @@ public struct NetworkPolicy: Sendable, Hashable {
   /// Bytes a day, both directions, from midnight UTC; links that are not named have no budget.
   public var dailyBytes: [CaravanModel.LinkClass: UInt64]
 
+  /// - Parameters:
+  ///   - maximumLink: the dearest link that is used; nil: none is.
+  ///   - dailyBytes: of each link that has a budget.
   public init(maximumLink: CaravanModel.LinkClass? = .roaming, dailyBytes: [CaravanModel.LinkClass: UInt64] = [:]) {
     self.maximumLink = maximumLink
     self.dailyBytes = dailyBytes
@@ -30,10 +33,13 @@ public struct NetworkPolicy: Sendable, Hashable {
 
 /// What one link carried today for a table, or for the device itself.
 public struct LinkUse: Sendable, Hashable {
+  /// The class of the link.
   public let link: CaravanModel.LinkClass
   /// Nil: the device's own.
   public let table: String?
+  /// From the device to the cloud, as they were on the wire.
   public let bytesUp: UInt64
+  /// From the cloud to the device, as they were on the wire.
   public let bytesDown: UInt64
 
   init?(_ usage: CaravanWire.LinkUsage) {

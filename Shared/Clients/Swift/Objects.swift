@@ -85,6 +85,7 @@ extension Table {
 
 /// An object's bytes in pieces, front to back.
 public struct ObjectContents: AsyncSequence, Sendable {
+  /// A piece: at most `ClientLimits.objectPieceBytes` bytes.
   public typealias Element = [UInt8]
   let table: Table
   let object: String
@@ -108,6 +109,7 @@ public struct ObjectContents: AsyncSequence, Sendable {
       self.depth = depth
     }
 
+    /// The next piece; nil at the end.
     public mutating func next() async throws(CaravanError) -> [UInt8]? {
       if size == nil { try ask() }
       guard !ahead.isEmpty else { return nil }
@@ -134,6 +136,7 @@ public struct ObjectContents: AsyncSequence, Sendable {
     }
   }
 
+  /// From the beginning.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
 
   func request(at offset: UInt64, count: Int) -> AppRequest.Kind {

@@ -4,6 +4,7 @@ internal import CaravanWire
 
 /// The rows of a query, a page at a time (MOB-10), all as they were when the first page was read.
 public struct RowCursor: AsyncSequence, Sendable {
+  /// A row as it was when the first page was read.
   public typealias Element = AppRow
   let table: Table
   let selection: Table.Selection
@@ -12,12 +13,14 @@ public struct RowCursor: AsyncSequence, Sendable {
   var isAside = false
   var authorship = false
 
+  /// Goes over the rows once.
   public struct AsyncIterator: AsyncIteratorProtocol {
     private let pages: RowPages
     private var page = [AppRow]().makeIterator()
 
     init(_ rows: RowCursor) { pages = RowPages(rows, isHeld: false) }
 
+    /// The next row; nil at the end.
     public mutating func next() async throws(CaravanError) -> AppRow? {
       while true {
         if let row = page.next() { return row }
@@ -27,6 +30,7 @@ public struct RowCursor: AsyncSequence, Sendable {
     }
   }
 
+  /// From the first row on.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
 
   /// All of them, in memory.
@@ -111,14 +115,17 @@ extension Table {
 
 /// Rows as they were at one moment, once from front to back, and their objects.
 public struct Snapshot: AsyncSequence, Sendable {
+  /// A row as it was when the first page was read.
   public typealias Element = AppRow
   let table: Table
   let pages: RowPages
 
+  /// Goes over the rows once.
   public struct AsyncIterator: AsyncIteratorProtocol {
     let pages: RowPages
     var page = [AppRow]().makeIterator()
 
+    /// The next row; nil at the end.
     public mutating func next() async throws(CaravanError) -> AppRow? {
       while true {
         if let row = page.next() { return row }
@@ -128,6 +135,7 @@ public struct Snapshot: AsyncSequence, Sendable {
     }
   }
 
+  /// From the first row on.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pages: pages) }
 
   /// An object of a row that this snapshot has given.

@@ -4,11 +4,13 @@ internal import CaravanWire
 /// What a sync of a table came to, in one direction (REC-28). Progress, not state: who was not there when it happened
 /// is not told, and `DeviceStatus` says how things stand.
 public struct SyncEvent: Sendable, Hashable {
+  /// The name of the app's table.
   public let table: String
   /// To the cloud; else from it.
   public let isWrite: Bool
   /// Rows that the cloud took, deletions apart.
   public let rowsSent: UInt64
+  /// Deletions that the cloud took.
   public let deletionsSent: UInt64
   /// Rows that were changed or removed here.
   public let rowsReceived: UInt64
@@ -34,16 +36,20 @@ public struct SyncEvent: Sendable, Hashable {
 /// Events of the syncs of tables that are listened to, until the task is cancelled or the connection ends, which is
 /// thrown.
 public struct SyncEvents: AsyncSequence, Sendable {
+  /// What came of a sync.
   public typealias Element = SyncEvent
   let client: CaravanClient
 
+  /// Waits for events, one after the other.
   public struct AsyncIterator: AsyncIteratorProtocol {
     let client: CaravanClient
+    /// The next event; nil: the calling task was cancelled.
     public mutating func next() async throws(CaravanError) -> SyncEvent? {
       try await client.connection.nextEvent().map { SyncEvent($0) }
     }
   }
 
+  /// Events from now on.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(client: client) }
 }
 

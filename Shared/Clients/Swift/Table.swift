@@ -4,6 +4,7 @@ internal import CaravanWire
 
 /// One of the app's tables.
 public struct Table: Sendable {
+  /// As it was created.
   public let name: String
   let connection: AppConnection
 
@@ -11,14 +12,20 @@ public struct Table: Sendable {
 
   /// Which rows: SQL's WHERE over the table's own columns, `?` for each argument. Nil text: all rows.
   public struct Selection: Sendable, Hashable {
+    /// The expression; nil: every row.
     public let text: String?
+    /// For the `?` of the text, in order.
     public let arguments: [Value]
 
+    /// - Parameters:
+    ///   - text: what follows SQL's WHERE; nil: every row.
+    ///   - arguments: for its `?`, in order.
     public init(_ text: String?, _ arguments: [Value] = []) {
       self.text = text
       self.arguments = arguments
     }
 
+    /// Every row.
     public static let all = Selection(nil)
 
     func wire() throws(CaravanError) -> CaravanWire.Selection {
@@ -181,10 +188,12 @@ public struct Table: Sendable {
     try await connection.done(.registerSync(request))
   }
 
+  /// Ends the periodic sync to the cloud; rows that were not sent stay dirty (SIM-18).
   public func unregisterWriteSync() async throws(CaravanError) {
     try await connection.done(.unregisterSync(CaravanWire.UnregisterSync(table: name, read: false)))
   }
 
+  /// Ends the periodic sync from the cloud (SIM-21).
   public func unregisterReadSync() async throws(CaravanError) {
     try await connection.done(.unregisterSync(CaravanWire.UnregisterSync(table: name, read: true)))
   }
@@ -195,6 +204,7 @@ public struct Table: Sendable {
   /// Fetches what the cloud has; returns when it is here (SIM-22).
   public func readSyncNow() async throws(CaravanError) { try await sync(write: false, read: true) }
 
+  /// Sends what is dirty, and fetches what the cloud has; returns when both are done.
   public func syncNow() async throws(CaravanError) { try await sync(write: true, read: true) }
 
   private func sync(write: Bool, read: Bool) async throws(CaravanError) {

@@ -39,12 +39,16 @@ public struct TableProperties: Sendable, Hashable {
     case never
   }
 
+  /// Which of the zone's rows are kept here; nil: as it is.
   public var replication: Replication?
+  /// How objects are written; nil: as it is.
   public var mode: StoreMode?
   /// By column.
   public var fetch: [String: Fetch]
+  /// When rows of the cloud show; nil: as it is.
   public var consistency: Consistency?
 
+  /// Properties of which those that are nil, and columns that are not named, stay as they are.
   public init(
     replication: Replication? = nil, mode: StoreMode? = nil, fetch: [String: Fetch] = [:],
     consistency: Consistency? = nil
@@ -157,6 +161,7 @@ public enum SyncMode: String, Sendable, Hashable, CaseIterable {
   /// Of the device, not of a table: the broker refuses its credentials.
   case notRecoverable = "not recoverable"
 
+  /// Nothing is synced until somebody acts (`DeviceStatus.Table.remedy`).
   public var needsReset: Bool {
     switch self {
     case .idle, .synchronizing, .notConnected, .resetting: false

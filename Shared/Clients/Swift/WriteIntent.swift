@@ -4,6 +4,7 @@ internal import CaravanWire
 
 /// How one write travels; without one, as its table is registered.
 public struct WriteIntent: Sendable, Hashable {
+  /// Whether the write may be lost.
   public enum Loss: Sendable, Hashable {
     case asRegistered
     /// A new row that may be lost, within the maximum that its table is registered with.
@@ -13,10 +14,12 @@ public struct WriteIntent: Sendable, Hashable {
 
   /// Sent at most so long after the write, whatever the table's period; a row that may be lost is too old then.
   public var within: Duration?
+  /// Whether the write may be lost; as its table is registered, where the app does not say.
   public var loss: Loss
   /// A row that may be lost is not sent later than this after the write.
   public var timeToLive: Duration?
 
+  /// A write that travels as its table is registered, but for what is said here.
   public init(within: Duration? = nil, loss: Loss = .asRegistered, timeToLive: Duration? = nil) {
     self.within = within
     self.loss = loss
@@ -45,6 +48,10 @@ public struct LossTolerance: Sendable, Hashable {
   /// Only rows whose intent says so.
   public var isOnRequest: Bool
 
+  /// - Parameters:
+  ///   - maximumPermille: of the rows that may be lost, in thousandths.
+  ///   - timeToLive: rows are too old to be sent after so long; nil: they never are.
+  ///   - isOnRequest: only rows whose `WriteIntent` says so may be lost.
   public init(maximumPermille: UInt32, timeToLive: Duration? = nil, isOnRequest: Bool = false) {
     self.maximumPermille = maximumPermille
     self.timeToLive = timeToLive
@@ -84,5 +91,6 @@ public enum WritePromise: String, Sendable, Hashable {
 public struct WriteReceipt: Sendable, Hashable {
   /// The new row's id.
   public let row: String
+  /// What the app may rely on.
   public let promise: WritePromise
 }

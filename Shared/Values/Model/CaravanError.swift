@@ -62,19 +62,23 @@ public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
 
 /// A refusal that crosses module, process and device borders unchanged.
 public struct CaravanError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// What a program decides by.
   public var code: ErrorCode
   /// One line that says what is wrong and what to do.
   public var message: String
+  /// Not before then is it of use to try again; nil: nothing is known.
   public var retryAfterMilliseconds: UInt32?
   /// Put off within the time that the operation itself says it has: no failure, and no reason to give anything up.
   public var isDeferral = false
 
+  /// - Parameter message: what went wrong, and what to do.
   public init(_ code: ErrorCode, _ message: String, retryAfterMilliseconds: UInt32? = nil) {
     self.code = code
     self.message = message
     self.retryAfterMilliseconds = retryAfterMilliseconds
   }
 
+  /// The code and the message.
   public var description: String { "\(code.rawValue): \(message)" }
 
   /// Whether the same call may succeed later without any change to it.

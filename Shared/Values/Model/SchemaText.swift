@@ -10,11 +10,16 @@
 /// Two names that differ in case only are the same name. At most one column is the primary key, and it is a text or an
 /// integer: the row's id is derived from it (SIM-33).
 public struct SchemaText: Sendable, Hashable, CustomStringConvertible {
+  /// A column of an app's table.
   public struct Column: Sendable, Hashable {
+    /// As it is written; SQL compares it without case.
     public let name: String
+    /// What its cells hold.
     public let kind: FieldKind
+    /// Its cells differ from each other, and are never null.
     public let isPrimaryKey: Bool
 
+    /// A column; one of a table may be its primary key.
     public init(name: String, kind: FieldKind, isPrimaryKey: Bool = false) {
       self.name = name
       self.kind = kind
@@ -22,12 +27,17 @@ public struct SchemaText: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
+  /// Of the text.
   public static let maximumBytes = 32 << 10
+  /// Of a column's name.
   public static let maximumNameBytes = 64
 
+  /// In the order in which they are written.
   public let columns: [Column]
 
+  /// Nil: rows are known by the ids that they are given.
   public var primaryKey: Column? { columns.first(where: \.isPrimaryKey) }
+  /// The column that is spelled so; nil: there is none.
   public func column(named name: String) -> Column? { columns.first { $0.name == name } }
 
   /// - Throws: `schemaViolation` with the position (in bytes, from 1), what was found there and what is expected.

@@ -13,6 +13,7 @@ public enum Value: Sendable, Hashable {
   /// Values of one kind, none of them null or a list.
   case list([Value])
 
+  /// What errors call the kind of the value.
   public var kindName: String {
     switch self {
     case .null: "null"
@@ -30,21 +31,26 @@ public enum Value: Sendable, Hashable {
 
 /// An object as the ordered list of its chunks.
 public struct AssetManifest: Sendable, Hashable {
+  /// A chunk of the object.
   public struct Part: Sendable, Hashable {
+    /// SHA-256 of its bytes.
     public let hash: ChunkHash
     /// Bytes of this chunk.
     public let length: UInt32
 
+    /// - Parameter length: bytes of this chunk.
     public init(hash: ChunkHash, length: UInt32) {
       self.hash = hash
       self.length = length
     }
   }
 
+  /// From the object's beginning to its end.
   public let parts: [Part]
   /// Bytes of the whole object.
   public let size: UInt64
 
+  /// - Parameter parts: from the object's beginning to its end.
   public init(parts: [Part]) {
     self.parts = parts
     size = parts.reduce(0) { $0 + UInt64($1.length) }
@@ -53,7 +59,9 @@ public struct AssetManifest: Sendable, Hashable {
 
 /// A place on earth, in degrees (WGS 84).
 public struct Location: Sendable, Hashable {
+  /// Degrees north of the equator, -90 to 90.
   public let latitude: Double
+  /// Degrees east of Greenwich, -180 to 180.
   public let longitude: Double
 
   /// - Throws: `invalidData` when there is no such place.
@@ -74,6 +82,7 @@ public struct Location: Sendable, Hashable {
 
 /// Another record of the same zone.
 public struct Reference: Sendable, Hashable {
+  /// What is done when a target is deleted.
   public enum Kind: Sendable, Hashable {
     /// A name and no more: nothing is checked.
     case plain
@@ -85,8 +94,10 @@ public struct Reference: Sendable, Hashable {
 
   /// Name of the record referred to.
   public let target: String
+  /// What is done when the target is deleted.
   public let kind: Kind
 
+  /// A reference to the record of this name, which need not exist yet where the kind is plain.
   public init(to target: String, _ kind: Kind = .plain) {
     self.target = target
     self.kind = kind
@@ -95,15 +106,19 @@ public struct Reference: Sendable, Hashable {
 
 /// A record's fields by field id, ascending; a field that is absent is null.
 public struct RecordFields: Sendable, Hashable {
+  /// By field id.
   public private(set) var values: [UInt32: Value]
 
+  /// Fields by id.
   public init(_ values: [UInt32: Value] = [:]) { self.values = values }
 
+  /// The value of a field; null where the record has none.
   public subscript(id: UInt32) -> Value {
     get { values[id] ?? .null }
     set { values[id] = newValue }
   }
 
+  /// Fields that are not null, in the order of their ids.
   public var ascending: [(id: UInt32, value: Value)] {
     values.sorted { $0.key < $1.key }.map { (id: $0.key, value: $0.value) }
   }
