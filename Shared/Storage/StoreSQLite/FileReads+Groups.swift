@@ -41,14 +41,16 @@ extension FileReads {
     guard let key = try groupKey(op) else { return [] }
     return try db.all("SELECT body FROM group_parts WHERE owner = ? ORDER BY number", key, read: { $0.bytes(0) })
   }
+}
 
+extension GroupCensus {
   /// Of all databases of one owner.
-  func groupCensus(of owner: UserID?) throws(CaravanError) -> GroupCensus {
+  init(of owner: UserID?, in db: Connection) throws(CaravanError) {
     let counts = try db.first(
       """
       SELECT count(*), count(*) FILTER (WHERE g.stage = 0) FROM databases d JOIN groups g ON g.database = d.id
       WHERE d.owner = ?
       """, owner?.text ?? "", read: { GroupCensus(open: Int($0.integer(1)), known: Int($0.integer(0))) })
-    return counts ?? GroupCensus()
+    self = counts ?? GroupCensus()
   }
 }

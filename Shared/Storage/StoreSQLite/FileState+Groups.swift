@@ -11,7 +11,7 @@ extension FileState {
     let isDecided = try outcome(of: op, writer, in: zone) != nil
     let begun = try GroupRules.begin(
       op, in: zone, known: known, isDecided: isDecided,
-      census: { () throws(CaravanError) in try reads.groupCensus(of: zone.database.owner) }, now: now)
+      census: { () throws(CaravanError) in try GroupCensus(of: zone.database.owner, in: db) }, now: now)
     if let begun {
       try db.run(
         """

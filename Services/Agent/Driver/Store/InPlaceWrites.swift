@@ -5,8 +5,8 @@ internal import CaravanSQLite
 
 /// Store mode `inPlace` (UNI-17, SIM-54, SIM-78…82). It differs from copy-on-write in this alone: chunks that the cloud
 /// has, and that nobody else here needs, are overwritten where they lie while the write is open, and the row's OO and
-/// OD say so before the first byte is. A write that is cut off leaves those chunks lost, and the row is mended like one
-/// that the disk has damaged. A row with a change that the cloud does not have is written beside as ever: its last
+/// OD say so before the first byte is. A write that is cut off leaves those chunks lost, and the row is repaired like
+/// one that the disk has damaged. A row with a change that the cloud does not have is written beside as ever: its last
 /// closed version stays here (E8).
 struct InPlaceWrites: TablePart {
   let repair: Repair

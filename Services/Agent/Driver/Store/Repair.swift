@@ -59,7 +59,7 @@ struct Repair: TablePart {
         // What is sent stands already; the row is seen to when its push has been answered.
         for hash in missing { damage.postpone(hash) }
       } else if row.head.presence != .torn {
-        try mend(row, lacking: missing, in: &state)
+        try repair(row, lacking: missing, in: &state)
       }
     }
     concerned += try inbox.wantAgain(lost, in: state)
@@ -115,7 +115,7 @@ struct Repair: TablePart {
 
   // MARK: One row
 
-  func mend(
+  func repair(
     _ row: StoredRow, lacking missing: Set<ChunkHash>, in state: inout TableState
   ) throws(CaravanError) {
     let copy = try inbox.entry(named: row.id, role: .serverCopy, of: state)
@@ -229,7 +229,7 @@ struct Repair: TablePart {
     damage.forget(lost)
     let awaited = lost.intersection(try objectChunks.named(by: row, in: state, onlyEager: true))
     guard !awaited.isEmpty else { return false }
-    try mend(row, lacking: awaited, in: &state)
+    try repair(row, lacking: awaited, in: &state)
     try state.save(database)
     return true
   }

@@ -18,11 +18,9 @@ extension Condition {
     case .like(let value, let isNegated):
       guard case .bytes(let bytes) = cell, case .text(let pattern) = value else { return .unknown }
       return Truth(Pattern(pattern).matches(bytes) != isNegated)
-    case .match(let quantity, let value, let isNegated):
-      guard case .bytes(let bytes) = cell, case .text(let text) = value else { return .unknown }
-      // A condition is made of a query that can be read only.
-      let query = try? WordQuery(text, quantity)
-      return Truth(query?.matches(String(decoding: bytes, as: UTF8.self)) ?? false != isNegated)
+    case .match(_, _, let isNegated):
+      guard case .bytes(let bytes) = cell, let words else { return .unknown }
+      return Truth(words.matches(String(decoding: bytes, as: UTF8.self)) != isNegated)
     case .contains(let quantity, let values, let isNegated):
       guard case .list(let items) = cell else { return .unknown }
       let has = { (value: Value) in items.contains { $0.order(Cell(value, as: kind)) == 0 } }

@@ -10,6 +10,8 @@ public struct Condition: Sendable, Hashable, Negatable {
   /// Its operands are null or of `kind`; the pattern of LIKE and what MATCH looks for are texts, the numbers of a
   /// region are reals.
   public private(set) var test: Test<Value>
+  /// What MATCH looks for, read once.
+  let words: WordQuery?
 
   public var negated: Condition {
     var other = self
@@ -33,6 +35,11 @@ public struct Condition: Sendable, Hashable, Negatable {
     kind = field.kind
     isList = field.isList
     self.test = try field.bound(test)
+    if case .match(let quantity, .text(let text), _) = test {
+      words = try WordQuery(text, quantity)
+    } else {
+      words = nil
+    }
   }
 
   /// For filters, which know fields by id and kind alone and have checked the value.
@@ -41,6 +48,7 @@ public struct Condition: Sendable, Hashable, Negatable {
     self.kind = kind
     isList = false
     self.test = test
+    words = nil
   }
 }
 
@@ -180,11 +188,10 @@ extension FieldDefinition {
     guard kind == .text, !isList, !isEncrypted else {
       throw CaravanError(.schemaViolation, "field '\(name)' is \(shape): only texts MATCH words")
     }
-    guard case .text(let text) = value else {
+    guard case .text = value else {
       throw CaravanError(
         .schemaViolation, "field '\(name)' is to MATCH \(value.kindName): words stand in a text in single quotes")
     }
-    _ = try WordQuery(text, .all)
     return value
   }
 

@@ -68,9 +68,7 @@ public struct Words: Sequence, IteratorProtocol {
       return word.append(isUpper ? Unicode.Scalar(UInt8(scalar.value) | 0x20) : scalar)
     }
     for upper in scalar.properties.uppercaseMapping.unicodeScalars {
-      for lower in upper.properties.lowercaseMapping.unicodeScalars where !(0x300...0x36f).contains(lower.value) {
-        word.append(lower)
-      }
+      word.append(contentsOf: upper.properties.lowercaseMapping.unicodeScalars)
     }
   }
 }
