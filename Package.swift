@@ -107,6 +107,7 @@ func tests(_ folder: String, _ dependencies: [String]) -> Target {
 
 let plumbing = ["Model", "Wire", "Bus", "Runtime", "StorageClient", "SchemaClient"]
 let backends = ["Model", "Bus", "BusNATS", "Runtime", "Launch"]
+let device = ["AgentStore", "AgentNetwork", "AgentSync"]
 
 let package = Package(
   name: "caravan",
@@ -186,10 +187,27 @@ let package = Package(
     + service(
       "Gateway", executable: "caravan-gateway", core: ["Model", "Encoding"],
       driver: plumbing + ["HTTPServer", "Crypto", "Encoding"], main: backends + ["Crypto", "HTTPServer", "GatewayCore"])
-    + service(
-      "Agent", executable: "caravan-agent", core: ["Model", "Query"],
-      driver: plumbing + ["Query", "Client", "Encoding", "SQLite", "Chunking", "ChunkFiles", "Compression", "Crypto"],
-      main: backends)
+    // The device's driver is four rooms: its store, its links, its sync, and the apps that it serves.
+    + [
+      library("Services/Agent/Core", named: "AgentCore", ["Model", "Query"]),
+      library(
+        "Services/Agent/Store", named: "AgentStore",
+        [
+          "AgentCore", "Model", "Query", "Wire", "Runtime", "Encoding", "SQLite", "Chunking", "ChunkFiles",
+          "Crypto",
+        ]),
+      library(
+        "Services/Agent/Network", named: "AgentNetwork", ["AgentCore", "AgentStore", "Model", "Wire", "Runtime"]),
+      library(
+        "Services/Agent/Sync", named: "AgentSync",
+        ["AgentCore", "AgentStore", "AgentNetwork", "Model", "Wire", "Bus", "Runtime", "Compression", "Crypto"]),
+      library(
+        "Services/Agent/Apps", named: "AgentApps",
+        device + ["AgentCore", "Model", "Wire", "Runtime", "Client", "Encoding"]),
+      .executableTarget(
+        name: "caravan-agent", dependencies: modules(device + ["AgentApps"] + backends), path: "Services/Agent/Main",
+        swiftSettings: strict, linkerSettings: lean),
+    ]
     + service(
       "CLI", executable: "caravan", core: ["Model", "Encoding", "Query"],
       driver: plumbing + [
@@ -271,7 +289,9 @@ let package = Package(
       tests(
         "Component/Agent",
         [
-          "AgentCore", "AgentDriver", "SQLite", "Client", "Bus", "Runtime", "Wire", "Model", "Query", "TestKit",
+          "AgentCore", "AgentStore", "AgentNetwork", "AgentSync", "AgentApps", "SQLite", "Client", "Bus", "Runtime",
+          "Wire",
+          "Model", "Query", "TestKit",
           "Chunking", "Compression", "Crypto", "StorageDriver", "StoreSQLite", "Store", "StorageClient", "SyncCore",
           "SyncDriver", "SchemaDriver", "NotifyDriver", "SchemaClient", "BusNATS", "Launch", "Tokens",
         ]),
@@ -302,7 +322,8 @@ let package = Package(
         name: "CaravanSimulation",
         dependencies: modules([
           "TestKit", "Bus", "Runtime", "Wire", "Model", "Store", "StoreSQLite", "SQLite", "ChangeStream",
-          "StorageDriver", "SyncDriver", "SchemaDriver", "NotifyDriver", "QueryDriver", "AgentDriver", "AgentCore",
+          "StorageDriver", "SyncDriver", "SchemaDriver", "NotifyDriver", "QueryDriver", "AgentStore", "AgentNetwork",
+          "AgentSync", "AgentApps", "AgentCore",
           "Chunking", "Crypto", "DiffSync", "DiffSyncClient", "Tokens", "Backup", "Compression", "StorageClient",
           "GatewayDriver", "CLIDriver", "Client", "SyncClient",
         ]), path: "Tests/Simulation", exclude: ["Runner", "Tests", "README.md"], swiftSettings: strict),

@@ -1,4 +1,7 @@
-import CaravanAgentDriver
+import CaravanAgentApps
+import CaravanAgentNetwork
+import CaravanAgentStore
+import CaravanAgentSync
 import CaravanBus
 import CaravanBusNATS
 import CaravanLaunch

@@ -1,5 +1,7 @@
+internal import CaravanAgentApps
 internal import CaravanAgentCore
-internal import CaravanAgentDriver
+internal import CaravanAgentStore
+internal import CaravanAgentSync
 internal import CaravanBus
 internal import CaravanChunking
 internal import CaravanCrypto

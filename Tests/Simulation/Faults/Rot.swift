@@ -1,4 +1,4 @@
-internal import CaravanAgentDriver
+internal import CaravanAgentStore
 internal import CaravanCrypto
 internal import CaravanModel
 internal import CaravanRuntime

@@ -1,4 +1,4 @@
-internal import CaravanAgentDriver
+internal import CaravanAgentStore
 internal import CaravanBus
 internal import CaravanCLIDriver
 internal import CaravanModel

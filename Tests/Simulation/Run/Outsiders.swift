@@ -1,4 +1,5 @@
-internal import CaravanAgentDriver
+internal import CaravanAgentApps
+internal import CaravanAgentStore
 internal import CaravanBus
 internal import CaravanModel
 internal import CaravanRuntime

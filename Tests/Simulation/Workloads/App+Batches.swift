@@ -1,5 +1,5 @@
 internal import CaravanAgentCore
-internal import CaravanAgentDriver
+internal import CaravanAgentStore
 internal import CaravanModel
 
 extension App {

@@ -1,5 +1,6 @@
 internal import CaravanAgentCore
-internal import CaravanAgentDriver
+internal import CaravanAgentStore
+internal import CaravanAgentSync
 internal import CaravanModel
 internal import CaravanRuntime
 internal import CaravanTestKit

@@ -1,5 +1,6 @@
+internal import CaravanAgentApps
 internal import CaravanAgentCore
-internal import CaravanAgentDriver
+internal import CaravanAgentStore
 internal import CaravanBus
 internal import CaravanClient
 internal import CaravanModel

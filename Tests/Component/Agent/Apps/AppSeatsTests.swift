@@ -1,5 +1,6 @@
+import CaravanAgentApps
 import CaravanAgentCore
-import CaravanAgentDriver
+import CaravanAgentStore
 import CaravanClient
 import CaravanModel
 import CaravanRuntime

@@ -1,5 +1,6 @@
+import CaravanAgentApps
 import CaravanAgentCore
-import CaravanAgentDriver
+import CaravanAgentStore
 import CaravanModel
 import CaravanTestKit
 import CaravanWire

@@ -6,7 +6,7 @@ import CaravanWire
 import Glibc
 import Testing
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentApps
 
 /// Goal: what apps do that they should not is counted, by app (SIM-45). Method: peers that say whatever they like, at
 /// an agent's socket, or at one end of a pair with bounds of its own.

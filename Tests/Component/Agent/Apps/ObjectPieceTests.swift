@@ -1,4 +1,4 @@
-import CaravanAgentDriver
+import CaravanAgentStore
 import CaravanClient
 import CaravanModel
 import CaravanTestKit

@@ -1,4 +1,4 @@
-import CaravanAgentDriver
+import CaravanAgentApps
 import CaravanModel
 import CaravanRuntime
 import CaravanTestKit

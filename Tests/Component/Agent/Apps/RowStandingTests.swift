@@ -1,5 +1,5 @@
 import CaravanAgentCore
-import CaravanAgentDriver
+import CaravanAgentStore
 import CaravanClient
 import CaravanModel
 import CaravanSQLite
@@ -80,10 +80,10 @@ struct RowStandingTests {
       let all = 5_000
       for number in 0..<all { try await f.write("\(number)") }
       try await f.refuse(rows: all)
-      let everyThird = CaravanAgentDriver.Selection("name LIKE '%3'")
+      let everyThird = CaravanAgentStore.Selection("name LIKE '%3'")
       for isFirst in [true, false] {
         #expect(try await f.rows().allSatisfy { $0.refused == "no" })
-        #expect(try await f.rows(CaravanAgentDriver.Selection("name = '0'")).map(\.refused) == ["no"])
+        #expect(try await f.rows(CaravanAgentStore.Selection("name = '0'")).map(\.refused) == ["no"])
         #expect(try await f.collect(retriesRefused: false) == nil)
         if isFirst { try await f.store.delete(Self.photos, selection: everyThird) }
         try await f.crash {
@@ -106,7 +106,7 @@ struct RowStandingTests {
       try await f.refuse(rows: 6)
       try await f.refuse(rows: 3)
       try await f.store.write(
-        Self.photos, cells: [CellValue("date", .integer(1))], selection: CaravanAgentDriver.Selection("name = '4'"))
+        Self.photos, cells: [CellValue("date", .integer(1))], selection: CaravanAgentStore.Selection("name = '4'"))
       try await f.crash()
       var seen: [String] = []
       while let plan = try await f.store.collect(Self.photos, maximumRows: 2, maximumBytes: 1 << 20) {
@@ -145,7 +145,7 @@ struct RowStandingTests {
       #expect(try f.names(of: again) == ["a", "b"] && again.isAtomic, "with nothing else to go")
       try await f.store.record([.refused(CaravanError(.referenceViolation, "no")), .aborted], of: again.op)
       try await f.store.write(
-        Self.photos, cells: [CellValue("date", .integer(1))], selection: CaravanAgentDriver.Selection("name = 'b'"))
+        Self.photos, cells: [CellValue("date", .integer(1))], selection: CaravanAgentStore.Selection("name = 'b'"))
       #expect(try f.names(of: try await f.collect(retriesRefused: false)) == ["a", "b"])
     }
   }

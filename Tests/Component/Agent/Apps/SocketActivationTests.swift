@@ -1,4 +1,5 @@
-import CaravanAgentDriver
+import CaravanAgentApps
+import CaravanAgentStore
 import CaravanClient
 import CaravanModel
 import CaravanRuntime

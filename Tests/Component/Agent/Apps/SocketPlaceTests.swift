@@ -7,7 +7,8 @@ import CaravanWire
 import Glibc
 import Testing
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentApps
+@testable import CaravanAgentStore
 
 /// Goal: the agent changes and removes nothing that another user has put in its way, and no user keeps another's app
 /// from its token. Method: directories as an attacker would prepare them.

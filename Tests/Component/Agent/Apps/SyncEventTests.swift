@@ -1,5 +1,6 @@
+import CaravanAgentApps
 import CaravanAgentCore
-import CaravanAgentDriver
+import CaravanAgentSync
 import CaravanBus
 import CaravanClient
 import CaravanCrypto

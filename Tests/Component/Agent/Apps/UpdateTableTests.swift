@@ -1,5 +1,7 @@
+import CaravanAgentApps
 import CaravanAgentCore
-import CaravanAgentDriver
+import CaravanAgentStore
+import CaravanAgentSync
 import CaravanClient
 import CaravanModel
 import CaravanTestKit

@@ -5,7 +5,9 @@ import CaravanTestKit
 import CaravanWire
 import Testing
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentNetwork
+@testable import CaravanAgentStore
+@testable import CaravanAgentSync
 
 /// Goal: whatever waits when the link changes goes over the one there is then, or not at all. Method: the engine, and
 /// the meter alone, against a scripted cloud, in virtual time.

@@ -6,7 +6,9 @@ import CaravanWire
 import Glibc
 import Testing
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentNetwork
+@testable import CaravanAgentStore
+@testable import CaravanAgentSync
 
 /// Goal: the link is what the device of the route to the broker is, by the system's word; nobody's word makes it
 /// cheaper, and what nobody knows is not taken for cheap. Method: routes as the kernel lists them, and trees of files

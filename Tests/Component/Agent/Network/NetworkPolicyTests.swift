@@ -5,7 +5,10 @@ import CaravanTestKit
 import CaravanWire
 import Testing
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentApps
+@testable import CaravanAgentNetwork
+@testable import CaravanAgentStore
+@testable import CaravanAgentSync
 
 /// Goal: the user's word holds: no byte over a link that is not allowed, none beyond a budget, and all of it known.
 /// Method: a whole agent against a scripted cloud, in virtual time.

@@ -4,7 +4,7 @@ import CaravanRuntime
 import CaravanTestKit
 import Testing
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentNetwork
 
 /// Goal: the link is the one the kernel's routes lead to. Method: dumps made by hand as rtnetlink(7) describes them,
 /// the kernel's own, and noise.

@@ -5,7 +5,9 @@ import CaravanRuntime
 import CaravanTestKit
 import Testing
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentApps
+@testable import CaravanAgentStore
+@testable import CaravanAgentSync
 
 /// Two devices with one row between them, or with two that always change together. One has a disk that can end at any
 /// change, and a network that can end at any message. Cells and photo of a row go together, and so do the rows:
@@ -112,7 +114,7 @@ final class FaultBench {
 
   /// Which photo the row has; 0: none that anybody wrote.
   static func photo(
-    of row: String, at device: RunningDevice, cursor: UInt64 = 0, copy: CaravanAgentDriver.RowCopy = .mine
+    of row: String, at device: RunningDevice, cursor: UInt64 = 0, copy: CaravanAgentStore.RowCopy = .mine
   ) async throws -> UInt64 {
     let bytes = try await device.store.readObject(
       table, row: row, object: "photo", offset: 0, length: 1 << 20, cursor: cursor, copy: copy, owner: 9

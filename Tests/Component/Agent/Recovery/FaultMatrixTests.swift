@@ -5,7 +5,9 @@ import CaravanRuntime
 import CaravanTestKit
 import Testing
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentApps
+@testable import CaravanAgentStore
+@testable import CaravanAgentSync
 
 /// Goal: SIM-75, SIM-76, BEN-08: a row comes out whole, and nothing acknowledged is lost, whatever hits the device
 /// in the middle of whichever operation. Method: Table 7's 24 operations, driven for real in a simulated world with

@@ -1,4 +1,4 @@
-import CaravanAgentDriver
+import CaravanAgentSync
 import CaravanBus
 import CaravanCrypto
 import CaravanModel

@@ -5,7 +5,9 @@ import CaravanRuntime
 import CaravanTestKit
 import Testing
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentApps
+@testable import CaravanAgentStore
+@testable import CaravanAgentSync
 
 /// Goal: what an app changes together is there as a whole or not at all, at its device, at the cloud, and on another
 /// device that shows snapshots, whatever hits the device in the middle (REC-23, UNI-13). Method: as for Table 7, with

@@ -4,7 +4,7 @@ import CaravanRuntime
 import CaravanTestKit
 import Testing
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentStore
 
 /// Goal: chunks travel beside the work that needs them, and nothing depends on it. Method: a store, by hand.
 @Suite("Chunks that go ahead of their row, and that come with their page")

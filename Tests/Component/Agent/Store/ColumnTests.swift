@@ -1,5 +1,5 @@
 import CaravanAgentCore
-import CaravanAgentDriver
+import CaravanAgentStore
 import CaravanModel
 import CaravanTestKit
 import CaravanWire
@@ -24,7 +24,7 @@ import Testing
   private static func agree(_ f: StoreFixture) async throws { try await f.store.agree(on: type, for: F.photos) }
 
   private static func note(_ f: StoreFixture, _ name: String) async throws -> CaravanModel.Value? {
-    let row = try await f.rows(CaravanAgentDriver.Selection("name = ?", [.text(name)])).first
+    let row = try await f.rows(CaravanAgentStore.Selection("name = ?", [.text(name)])).first
     return row?.cells.first { $0.column == "note" }?.value
   }
 

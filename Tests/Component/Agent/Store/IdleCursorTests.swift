@@ -2,7 +2,8 @@ import CaravanModel
 import CaravanTestKit
 import Testing
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentApps
+@testable import CaravanAgentStore
 
 /// Goal: a read that its app has forgotten keeps no snapshot, and with it the log, for longer than its time. Method: a
 /// whole agent in virtual time, of which nobody asks anything meanwhile.

@@ -4,7 +4,7 @@ import CaravanRuntime
 import CaravanTestKit
 import Testing
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentStore
 
 /// Goal: nothing is lost beyond what was allowed, and everything that is lost is counted. Method: the ledger by hand,
 /// then a real store under random work that is killed in between.

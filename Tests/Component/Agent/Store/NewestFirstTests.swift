@@ -4,7 +4,7 @@ import CaravanSyncCore
 import CaravanTestKit
 import Testing
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentStore
 
 /// Goal: a table that keeps the newest rows is told of those, and of nothing that is older (UNI-15). Method: a store
 /// and pages as the cloud would send them; then devices and the real services.

@@ -7,7 +7,7 @@ import CaravanRuntime
 import CaravanTestKit
 import Testing
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentStore
 
 /// Goal: whatever is done to an object, what has to travel is about what is new in it (SIM-36, BEN-10).
 @Suite struct ObjectDeltaTests {

@@ -1,5 +1,5 @@
 import CaravanAgentCore
-import CaravanAgentDriver
+import CaravanAgentStore
 import CaravanModel
 import CaravanTestKit
 import CaravanWire
@@ -9,7 +9,7 @@ import Testing
 /// batches, refusals, conflicts, snapshots of others' rows and reads.
 @Suite struct OddColumnTests {
   private typealias F = StoreFixture
-  private typealias Selection = CaravanAgentDriver.Selection
+  private typealias Selection = CaravanAgentStore.Selection
 
   private static let table = TableID(app: F.app, name: "rows")
   /// Of the store's own tables, wherever they are joined with an app's.

@@ -1,5 +1,5 @@
 import CaravanAgentCore
-import CaravanAgentDriver
+import CaravanAgentStore
 import CaravanModel
 import CaravanTestKit
 import Testing

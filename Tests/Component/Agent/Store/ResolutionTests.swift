@@ -1,5 +1,5 @@
 import CaravanAgentCore
-import CaravanAgentDriver
+import CaravanAgentStore
 import CaravanModel
 import CaravanTestKit
 import Testing
@@ -50,7 +50,7 @@ struct ResolutionTests {
       }
       #expect(try await f.store.conflicts(Self.photos).map(\.mine.id) == [ids[2]])
       #expect(Set(try await Self.collected(f.store)) == Set(ids.prefix(2)))
-      #expect(try await f.rows(CaravanAgentDriver.Selection("name = 'c'")).map(\.state) == [.conflict])
+      #expect(try await f.rows(CaravanAgentStore.Selection("name = 'c'")).map(\.state) == [.conflict])
     }
   }
 

@@ -4,7 +4,7 @@ import CaravanRuntime
 import CaravanTestKit
 import Testing
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentStore
 
 /// Selections that take long, by a row that takes long to be compared: a long text and a pattern that nearly fits at
 /// every place in it.

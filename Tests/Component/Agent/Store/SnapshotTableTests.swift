@@ -4,7 +4,7 @@ import CaravanRuntime
 import CaravanTestKit
 import Testing
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentStore
 
 /// Goal: apps see of a table that shows snapshots only what the zone once was, and at once what they change themselves.
 /// Method: a store, and pages and chunks as the cloud would send them.

@@ -1,5 +1,5 @@
 import CaravanAgentCore
-import CaravanAgentDriver
+import CaravanAgentStore
 import CaravanModel
 import CaravanRuntime
 import CaravanTestKit
@@ -74,19 +74,19 @@ final class StoreFixture {
     try await store.closeWrite(opened.handle, owner: owner)
   }
 
-  func rows(_ selection: CaravanAgentDriver.Selection? = nil, in table: TableID = photos) async throws -> [RowView] {
+  func rows(_ selection: CaravanAgentStore.Selection? = nil, in table: TableID = photos) async throws -> [RowView] {
     let page = try await store.beginRead(ReadRequest(table: table, selection: selection), owner: owner)
     return page.rows
   }
 
-  func names(_ selection: CaravanAgentDriver.Selection? = nil) async throws -> [String] {
+  func names(_ selection: CaravanAgentStore.Selection? = nil) async throws -> [String] {
     try await rows(selection).map { row in
       guard case .text(let name)? = row.cells.first(where: { $0.column == "name" })?.value else { return "" }
       return name
     }
   }
 
-  func photo(_ row: String, copy: CaravanAgentDriver.RowCopy = .mine) async throws -> [UInt8] {
+  func photo(_ row: String, copy: CaravanAgentStore.RowCopy = .mine) async throws -> [UInt8] {
     var bytes: [UInt8] = []
     while true {
       let slice = try await store.readObject(

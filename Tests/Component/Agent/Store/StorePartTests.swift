@@ -5,7 +5,7 @@ import CaravanSQLite
 import CaravanTestKit
 import Testing
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentStore
 
 /// Goal: a part of the store can be used without the store. Method: each is made over a context of its own, and asked
 /// for what it alone keeps.

@@ -4,7 +4,9 @@ import CaravanRuntime
 import CaravanTestKit
 import Testing
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentApps
+@testable import CaravanAgentStore
+@testable import CaravanAgentSync
 
 /// Goal: a zone that the cloud hides and shows again costs nothing; one that stays away is asked about, and given up in
 /// time. Method: a whole agent in virtual time against a scripted cloud.

@@ -6,7 +6,9 @@ import CaravanTestKit
 import CaravanWire
 import Testing
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentApps
+@testable import CaravanAgentStore
+@testable import CaravanAgentSync
 
 /// A whole agent on a store of its own, against a scripted cloud, in virtual time.
 enum AgentWorld {

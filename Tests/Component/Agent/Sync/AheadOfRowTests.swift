@@ -1,10 +1,12 @@
+import CaravanAgentApps
 import CaravanAgentCore
 import CaravanModel
 import CaravanRuntime
 import CaravanTestKit
 import Testing
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentStore
+@testable import CaravanAgentSync
 
 /// Goal: a row with a large object that goes at once finds its chunks at the cloud, and arrives with them. Method: two
 /// devices with real stores, the real services, one simulated world.

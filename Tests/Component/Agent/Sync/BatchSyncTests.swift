@@ -6,7 +6,9 @@ import CaravanTestKit
 import CaravanWire
 import Testing
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentApps
+@testable import CaravanAgentStore
+@testable import CaravanAgentSync
 
 /// Goal: what an app changes together is together everywhere. Method: devices and the real services; groups by
 /// themselves.

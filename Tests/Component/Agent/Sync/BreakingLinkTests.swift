@@ -7,7 +7,10 @@ import CaravanTestKit
 import CaravanWire
 import Testing
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentApps
+@testable import CaravanAgentNetwork
+@testable import CaravanAgentStore
+@testable import CaravanAgentSync
 
 /// A link that breaks whenever so many bytes of a device have passed since it last did, and is there again at once:
 /// whatever is on its way then is lost, and the part of it that had passed with it.

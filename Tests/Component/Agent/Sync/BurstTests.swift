@@ -5,7 +5,9 @@ import CaravanRuntime
 import CaravanTestKit
 import Testing
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentApps
+@testable import CaravanAgentStore
+@testable import CaravanAgentSync
 
 /// Goal: two devices that share rows with objects are silent most of the time (Simba, figure 3). Method: the whole
 /// suite with a link of 2 MB/s, and everything that passes over it.

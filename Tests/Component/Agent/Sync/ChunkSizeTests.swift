@@ -5,7 +5,9 @@ import CaravanSQLite
 import CaravanTestKit
 import Testing
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentApps
+@testable import CaravanAgentStore
+@testable import CaravanAgentSync
 
 /// Goal: a record type says how long the chunks of its objects are, and all devices cut them alike (SIM-93, UNI-14).
 /// Method: two devices with real stores and the real services in one simulated world.

@@ -6,7 +6,9 @@ import CaravanTestKit
 import CaravanWire
 import Testing
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentApps
+@testable import CaravanAgentStore
+@testable import CaravanAgentSync
 
 /// Goal: after any mixture of writes, deletes, conflicts, lost messages, lost connections, changed links and killed
 /// agents, all devices end with the same rows and nothing waits. Method: chance by seed, then calm.

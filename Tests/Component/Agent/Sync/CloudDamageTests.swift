@@ -5,7 +5,9 @@ import CaravanSyncCore
 import CaravanTestKit
 import Testing
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentApps
+@testable import CaravanAgentStore
+@testable import CaravanAgentSync
 
 /// Goal: whatever the cloud's disk loses of objects comes back as long as one device has it (issue 5, B10). Method: the
 /// cloud's file of chunks is emptied under devices with real stores, in one simulated world.

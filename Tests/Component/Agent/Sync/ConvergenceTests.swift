@@ -1,3 +1,4 @@
+import CaravanAgentApps
 import CaravanAgentCore
 import CaravanBus
 import CaravanCrypto
@@ -6,7 +7,8 @@ import CaravanRuntime
 import CaravanTestKit
 import Testing
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentStore
+@testable import CaravanAgentSync
 
 /// Goal: devices with real stores and the real services behind them end with the same rows, whatever happens.
 /// Method: everything in one simulated world.

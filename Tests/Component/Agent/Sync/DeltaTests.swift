@@ -1,3 +1,4 @@
+import CaravanAgentApps
 import CaravanAgentCore
 import CaravanBus
 import CaravanCrypto
@@ -6,7 +7,8 @@ import CaravanRuntime
 import CaravanTestKit
 import Testing
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentStore
+@testable import CaravanAgentSync
 
 /// Goal: a byte changed in an object costs about what has changed, up and down, and every object arrives byte for byte
 /// (SIM-36, BEN-10). Method: two devices with real stores, the real services, one simulated world.

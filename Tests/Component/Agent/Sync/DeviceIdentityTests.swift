@@ -1,4 +1,5 @@
-import CaravanAgentDriver
+import CaravanAgentStore
+import CaravanAgentSync
 import CaravanCrypto
 import CaravanModel
 import CaravanSQLite

@@ -8,7 +8,8 @@ import CaravanTestKit
 import CaravanWire
 import Testing
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentStore
+@testable import CaravanAgentSync
 
 /// Goal: whatever is announced, lost or reset, the device ends with what the cloud has. Method: as in `UpstreamTests`.
 @Suite struct DownstreamTests {

@@ -5,7 +5,7 @@ import CaravanRuntime
 import CaravanTestKit
 import CaravanWire
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentSync
 
 /// One device against a scripted cloud, in a world whose time stands still while anything can run.
 struct EngineBench: Sendable {

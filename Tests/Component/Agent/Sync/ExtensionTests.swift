@@ -5,7 +5,10 @@ import CaravanRuntime
 import CaravanTestKit
 import Testing
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentApps
+@testable import CaravanAgentNetwork
+@testable import CaravanAgentStore
+@testable import CaravanAgentSync
 
 /// Goal: devices of one user whose tables have different columns lose nothing of each other's (CK-26). Method: the real
 /// services in a simulated world; one device gains a column, the other does not.

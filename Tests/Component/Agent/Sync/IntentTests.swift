@@ -2,7 +2,9 @@ import CaravanAgentCore
 import CaravanModel
 import Testing
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentApps
+@testable import CaravanAgentStore
+@testable import CaravanAgentSync
 
 /// Goal: apps get what they declared, from the write to the cloud. Method: a whole agent on a store of its own, against
 /// a scripted cloud, in virtual time.

@@ -4,7 +4,9 @@ import CaravanRuntime
 import CaravanTestKit
 import Testing
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentApps
+@testable import CaravanAgentStore
+@testable import CaravanAgentSync
 
 /// Goal: what an app of one device puts into a row, an app of another finds in it, of whichever kind it is (CK-07).
 /// Method: devices with real stores and the real services behind them, in one simulated world.

@@ -4,7 +4,9 @@ import CaravanRuntime
 import CaravanWire
 import Testing
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentApps
+@testable import CaravanAgentStore
+@testable import CaravanAgentSync
 
 /// Goal: what the cloud does not take or give now is kept, shown, and sent when it may be (CK-101, CK-102, MOB-08).
 /// Method: a whole agent against a scripted cloud, in virtual time.

@@ -6,7 +6,9 @@ import CaravanTestKit
 import CaravanWire
 import Testing
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentApps
+@testable import CaravanAgentStore
+@testable import CaravanAgentSync
 
 /// Goal: how a table's sync stands is known; an error lasts until somebody resets it, and nothing else starves a row.
 /// Method: an engine against a scripted cloud, and devices in a simulated world that is killed in between.

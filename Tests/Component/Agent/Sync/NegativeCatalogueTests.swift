@@ -5,7 +5,9 @@ import CaravanRuntime
 import CaravanTestKit
 import Testing
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentApps
+@testable import CaravanAgentStore
+@testable import CaravanAgentSync
 
 /// Goal: none of the failures that the seed found in popular apps (Simba, Table 1; BEN-09) happens here. Method:
 /// each told as a story of two devices, with real stores and the real services behind them in one simulated world.

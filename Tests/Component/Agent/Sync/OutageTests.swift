@@ -5,7 +5,7 @@ import CaravanRuntime
 import CaravanTestKit
 import Testing
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentApps
 
 /// Goal: a device that cannot reach its cloud says so soon, and once. Method: a broker that is not there for a day, in
 /// simulated time, and the agent's log.

@@ -6,7 +6,7 @@ import CaravanTestKit
 import CaravanWire
 import Testing
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentStore
 
 /// Goal: where a record type has a conflict policy, devices that changed one row without each other end with the same
 /// row, and no app is asked (UNI-02). Method: two devices with real stores, cut off from each other by their user's

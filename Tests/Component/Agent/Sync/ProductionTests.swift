@@ -6,7 +6,7 @@ import CaravanSchemaClient
 import CaravanTestKit
 import Testing
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentStore
 
 /// Goal: an app's devices in production change no type, and nothing that they have written is lost until somebody has
 /// brought the type there. Method: whole devices of both environments and the cloud, in simulated time.

@@ -5,7 +5,9 @@ import CaravanSQLite
 import CaravanTestKit
 import Testing
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentApps
+@testable import CaravanAgentStore
+@testable import CaravanAgentSync
 
 /// Goal: what the cloud's disk damages of records is shown to no device, is taken from none that has it, and comes back
 /// as long as one has it (issue 24, B10). Method: rows of the cloud's store are changed under devices with real stores,

@@ -6,7 +6,8 @@ import CaravanTestKit
 import CaravanWire
 import Testing
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentStore
+@testable import CaravanAgentSync
 
 /// Goal: a batch in parts that the cloud does not take is not sent for ever, and holds back nothing else. Method: the
 /// engine against a cloud that refuses a part, and the real services with a batch that is too large for them.

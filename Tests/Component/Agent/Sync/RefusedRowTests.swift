@@ -5,7 +5,9 @@ import CaravanTestKit
 import CaravanWire
 import Testing
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentApps
+@testable import CaravanAgentStore
+@testable import CaravanAgentSync
 
 /// Goal: what the cloud refuses is neither sent again and again nor forgotten, and nothing waits behind it (SIM-83).
 /// Method: a whole agent against a scripted cloud, in virtual time.

@@ -4,7 +4,9 @@ import CaravanRuntime
 import CaravanTestKit
 import Testing
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentApps
+@testable import CaravanAgentStore
+@testable import CaravanAgentSync
 
 /// Goal: a device mends by itself what its disk has lost, and never hands its damage on. Method: devices with real
 /// stores and the real services behind them in one simulated world; bits turned in a device's files.

@@ -7,7 +7,8 @@ import CaravanTestKit
 import CaravanTokens
 import Testing
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentApps
+@testable import CaravanAgentStore
 
 /// Goal: the keys of tickets and change tokens change under devices that are at work (issue 5, A9). Method:
 /// `SuiteWorld` with a file of keys that its services read again by themselves; sync counts whom it refuses.

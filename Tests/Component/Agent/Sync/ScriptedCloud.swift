@@ -5,7 +5,8 @@ import CaravanModel
 import CaravanRuntime
 import CaravanWire
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentNetwork
+@testable import CaravanAgentStore
 
 /// The cloud as a device sees it, in one object: zones, op outcomes, chunks, and a script of what goes wrong.
 final class ScriptedCloud: Sendable {

@@ -7,7 +7,9 @@ import CaravanTestKit
 import CaravanWire
 import Testing
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentApps
+@testable import CaravanAgentStore
+@testable import CaravanAgentSync
 
 /// Goal: what a session came to is counted, and what waits for a slow app is bounded. Method: values; an engine against
 /// a scripted cloud; devices in a simulated world, killed in between.

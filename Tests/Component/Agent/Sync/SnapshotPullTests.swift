@@ -1,3 +1,4 @@
+import CaravanAgentApps
 import CaravanAgentCore
 import CaravanBus
 import CaravanModel
@@ -6,7 +7,8 @@ import CaravanTestKit
 import CaravanWire
 import Testing
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentStore
+@testable import CaravanAgentSync
 
 /// Goal: a device's table shows only states that its zone had, and comes to new ones however fast others write. Method:
 /// the real services, a device whose link is slow, and somebody who writes all rows anew in one batch after the other.

@@ -5,7 +5,8 @@ import CaravanRuntime
 import CaravanWire
 import Testing
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentStore
+@testable import CaravanAgentSync
 
 /// Goal: a table whose copy the cloud has declared void starts over, whatever its app does meanwhile. Method: as in
 /// `UpstreamTests`.

@@ -13,7 +13,9 @@ import CaravanSyncCore
 import CaravanSyncDriver
 import CaravanTestKit
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentApps
+@testable import CaravanAgentStore
+@testable import CaravanAgentSync
 
 /// The cloud's services and devices in one simulated world, over a network with faults.
 final class SuiteWorld: Sendable {

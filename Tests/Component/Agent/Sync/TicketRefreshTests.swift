@@ -7,7 +7,7 @@ import CaravanTestKit
 import CaravanTokens
 import Testing
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentStore
 
 /// Goal: what a device is allowed to do for a time ends in the middle of its work; it asks again, by itself, and the
 /// work goes on (REC-09). Method: the real services in virtual time, an object a step; tickets end between two steps.

@@ -7,7 +7,7 @@ import CaravanTestKit
 import CaravanWire
 import Testing
 
-@testable import CaravanAgentDriver
+@testable import CaravanAgentSync
 
 /// Goal: whatever happens to frames, answers and chunks, every row gets up once. Method: the engine over an in-process
 /// bus against a cloud that misbehaves on cue, in virtual time.

@@ -4,8 +4,10 @@ import CaravanTestKit
 import CaravanWire
 import Testing
 
+@testable import CaravanAgentApps
 @testable import CaravanAgentCore
-@testable import CaravanAgentDriver
+@testable import CaravanAgentStore
+@testable import CaravanAgentSync
 
 /// Goal: what a device does on the wire can be counted, and ends with what it was done for. Method: a whole agent on a
 /// store of its own, against a scripted cloud, in virtual time; the frame codec alone.

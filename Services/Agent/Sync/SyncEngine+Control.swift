@@ -1,0 +1,105 @@
+public import CaravanAgentCore
+internal import CaravanAgentNetwork
+internal import CaravanAgentStore
+public import CaravanModel
+internal import CaravanRuntime
+
+extension SyncEngine: SyncControl {
+  public func registrationsChanged(of table: TableID) async {
+    do throws(CaravanError) {
+      try await loadRegistrations()
+      if registered[Key(table, .write)] != nil { await noteRows(of: table) }
+      await askForWhatIsLacking(of: table)
+    } catch {
+      host.log.warning("registrations cannot be read", [.table: table, .error: error.description])
+    }
+  }
+
+  public func tableDropped(_ table: TableID) async {
+    coalescer.forget(table)
+    pending[table] = nil
+    meter.forget(table)
+    unexplained.remove(table)
+    awaitingPush.remove(table)
+    cutSessions.forget(table)
+    for key in [Key(table, .read), Key(table, .write)] {
+      refusedByDisk[key] = nil
+      for answer in waiters.take(key) {
+        answer.fulfil(.failure(CaravanError(.tableNotFound, "\(table) was dropped meanwhile")))
+      }
+    }
+    await registrationsChanged(of: table)
+  }
+
+  public func syncNow(_ table: TableID, write: Bool, read: Bool) async throws(CaravanError) {
+    guard try await store.isSynced(table) else {
+      throw CaravanError(.invalidData, "\(table) is local only: have it synced first")
+    }
+    let keys = [(read, Direction.read), (write, Direction.write)].filter(\.0).map { Key(table, $0.1) }
+    guard coalescer.permitsSpeaking else { throw notPermitted(table) }
+    try await awaitConnection()
+    let now = moment
+    var answers: [SyncWaiters.Answer] = []
+    for key in keys {
+      answers.append(try waiters.add(key))
+      coalescer.demand(key, at: now)
+    }
+    signal.raise()
+    for answer in answers { try await answer.wait().get() }
+  }
+
+  public func reset(
+    _ table: TableID, _ choice: ResetChoice, discardingUnsent: Bool
+  ) async throws(CaravanError) {
+    guard pending[table] == nil, Direction.allCases.allSatisfy({ !board.isRunning(Key(table, $0)) }) else {
+      throw CaravanError(.serverBusy, "\(table) is being synced: retry in a moment", retryAfterMilliseconds: 500)
+    }
+    // Nothing of it may begin while the store starts over.
+    for direction in Direction.allCases { _ = board.begin(Key(table, direction)) }
+    let outcome: Swift.Result<Void, CaravanError>
+    do throws(CaravanError) {
+      outcome = .success(try await store.reset(table, choice, discardingUnsent: discardingUnsent))
+    } catch {
+      outcome = .failure(error)
+    }
+    for direction in Direction.allCases {
+      if board.end(Key(table, direction)) { putBack(Key(table, direction)) }
+    }
+    putBack(Key(table, .read))
+    await noteRows(of: table)
+    try outcome.get()
+  }
+
+  /// A connection that is just being made is waited for; none is not.
+  private func awaitConnection() async throws(CaravanError) {
+    guard bus == nil else { return }
+    guard admission.refusal == nil else { throw .refusedByBroker }
+    let connection = connection
+    do {
+      try await host.clock.withDeadline(EngineLimits.connectionGrace, "connecting") { () throws(CaravanError) in
+        try await connection.wait()
+      }
+    } catch {
+      throw error.code == .cancelled ? error : .notConnected
+    }
+  }
+
+  public func status() -> SyncStatus {
+    var counters: [SyncStatus.Counter] = []
+    for family in host.metrics.snapshot().families.values where family.kind == .counter {
+      for (labels, value) in family.series {
+        guard case .counter(let count) = value else { continue }
+        let text = labels.pairs.map { "\($0.label.rawValue)=\($0.value)" }.joined(separator: ",")
+        counters.append(SyncStatus.Counter(name: text.isEmpty ? family.name : "\(family.name){\(text)}", value: count))
+      }
+    }
+    return SyncStatus(
+      device: identity.device.device.text, user: identity.user.text, link: link, isLinkAutomatic: linkState.isAutomatic,
+      isConnected: bus != nil, refusal: admission.refusal, atWork: board.tables,
+      refusedByDisk: Dictionary(refusedByDisk.map { ($0.key.table, $0.value) }, uniquingKeysWith: min),
+      counters: counters.sorted { $0.name < $1.name }, policy: policy,
+      spent: Dictionary(uniqueKeysWithValues: policy.dailyBytes.keys.map { ($0, meter.spent(over: $0)) }),
+      usage: meter.accounts.map { SyncStatus.Usage(account: $0.0, bytes: $0.1) }, totals: meter.totals,
+      deviceTotal: meter.deviceTotal)
+  }
+}

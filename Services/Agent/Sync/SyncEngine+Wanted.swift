@@ -1,0 +1,85 @@
+internal import CaravanAgentCore
+internal import CaravanAgentStore
+internal import CaravanModel
+internal import CaravanRuntime
+internal import CaravanWire
+
+// Chunks that the cloud's disk has lost. Nothing of this need be remembered for long: the cloud asks again with every
+// hello. It asks for some at a time, so a device that had any of them says hello again at once.
+extension SyncEngine {
+  func note(wanted chunks: [WantedChunks]) {
+    for some in chunks {
+      guard let app = try? ContainerID(some.container), let hashes = try? ChunkHash.list(some.hashes) else { continue }
+      wanted[app] = hashes
+    }
+  }
+
+  /// Rows of a table that this device does not have, or does not sync, are others' to bring.
+  func note(wanted records: WantedRecords) async throws(CaravanError) {
+    guard let app = try? ContainerID(records.container) else { return }
+    let table = TableID(app: app, name: records.zone)
+    guard await store.syncedTables().contains(table) else { return }
+    let damaged = records.records.map { CloudDamage(row: $0.name, version: $0.version) }
+    try await store.isDamaged(atCloud: damaged, of: table)
+  }
+
+  /// Over a link that some table of the app may be written over, or that an app just now asked for a sync over.
+  func sendWanted(in group: inout DiscardingTaskGroup) {
+    guard bus != nil, !wanted.isEmpty else { return }
+    // A cloud that loses again what it is sent gets it once in a heartbeat, or both would be busy with it for ever.
+    let oldest = moment.monotonic - min(moment.monotonic, EngineLimits.heartbeatMilliseconds * 1_000_000)
+    brought = brought.filter { $0.value > oldest }
+    for (app, asked) in wanted.sorted(by: { $0.key.text < $1.key.text }) {
+      guard let gate = gate(of: app) else { continue }
+      wanted[app] = nil
+      let hashes = asked.filter { brought[$0] == nil }
+      group.addTask { await self.send(wanted: hashes, through: gate) }
+    }
+  }
+
+  private func gate(of app: ContainerID) -> Gate? {
+    let keys = registered.keys.sorted().filter { $0.table.app == app && $0.direction == .write }
+    if let key = keys.first(where: { coalescer.permits($0, isDemanded: false) }) {
+      return Gate(engine: self, key: key, isDemanded: false)
+    }
+    let key = waiters.keys.first { $0.table.app == app && coalescer.permits($0, isDemanded: true) }
+    return key.map { Gate(engine: self, key: $0, isDemanded: true) }
+  }
+
+  private func send(wanted hashes: [ChunkHash], through gate: Gate) async {
+    do throws(CaravanError) {
+      let sent = try await crew.mover.send(wanted: store.held(hashes), through: gate)
+      guard !sent.isEmpty else { return }
+      host.log.info("the cloud had lost chunks, and has them again", [.app: gate.table.app, .count: sent.count])
+      if brought.count + sent.count > EngineLimits.chunksBrought { brought = [:] }
+      for hash in sent { brought[hash] = moment.monotonic }
+      errands.helloIsDue(at: moment.monotonic)
+      signal.raise()
+    } catch {
+      host.log.debug("chunks that the cloud has lost do not go", [.table: gate.table, .error: error.description])
+    }
+  }
+}
+
+extension ChunkMover {
+  /// Chunks that the cloud has lost, of those that are here; in pieces where the link bears no more.
+  /// - Returns: those that it has now.
+  func send(wanted hashes: [ChunkHash], through gate: Gate) async throws(CaravanError) -> Set<ChunkHash> {
+    var rest = hashes[...]
+    var sent: Set<ChunkHash> = []
+    while !rest.isEmpty {
+      let window = Array(rest.prefix(EngineLimits.chunksPerUpload))
+      let chunks = try await store.chunks(window, maximumBytes: min(exchanger.fragment.bytes, Limits.chunkBatchBytes))
+      // What is left out before the last one is not here any more.
+      let last = chunks.last.flatMap { window.lastIndex(of: $0.hash) } ?? window.count - 1
+      rest = rest.dropFirst(last + 1)
+      guard !chunks.isEmpty else { continue }
+      do throws(CaravanError) { try await put(chunks, [:], through: gate) } catch {
+        guard !sent.isEmpty else { throw error }
+        break
+      }
+      sent.formUnion(chunks.map(\.hash))
+    }
+    return sent
+  }
+}
