@@ -32,7 +32,7 @@ struct StormTrial: Sendable {
     try storage.start()
     try await eventually("storage serves") { (try? await client.status(of: Partition.all[0])) != nil }
     try await fill(StorageClient(bus: bus, host: host, writer: "@storm"))
-    let tally = Tally()
+    let tally = Counters()
     var times: [Duration] = []
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in 0..<Self.clients { group.addTask { try await save(number, client, tally) } }
@@ -56,7 +56,7 @@ struct StormTrial: Sendable {
     return report(times, tally, problems)
   }
 
-  private func report(_ times: [Duration], _ tally: Tally, _ problems: [String]) -> Bool {
+  private func report(_ times: [Duration], _ tally: Counters, _ problems: [String]) -> Bool {
     for problem in problems.prefix(10) { print(problem) }
     let sorted = times.sorted()
     let (median, longest) = (sorted[sorted.count / 2].wholeMilliseconds, sorted.last?.wholeMilliseconds ?? 0)
@@ -99,7 +99,7 @@ struct StormTrial: Sendable {
   }
 
   /// One row after the other, each asked for under one op until it is answered.
-  private func save(_ client: Int, _ storage: StorageClient, _ tally: Tally) async throws {
+  private func save(_ client: Int, _ storage: StorageClient, _ tally: Counters) async throws {
     let zone = try Self.zone(client)
     var number: UInt64 = 0
     while !tally.isOver {
@@ -124,7 +124,7 @@ struct StormTrial: Sendable {
 
   // MARK: What is there
 
-  private func check(_ client: StorageClient, _ tally: Tally) async throws -> [String] {
+  private func check(_ client: StorageClient, _ tally: Counters) async throws -> [String] {
     var problems = tally.oddities
     let saved = Dictionary(grouping: tally.saved, by: \.zone)
     var found = 0
@@ -156,7 +156,7 @@ struct StormTrial: Sendable {
 }
 
 /// What was acknowledged.
-final class Tally: Sendable {
+final class Counters: Sendable {
   struct Saved: Sendable {
     let zone: ZoneID
     let name: String

@@ -15,7 +15,7 @@ public enum AppLimits {
   /// Bytes of requests and answers that are here and have not been taken. Each connection may go beyond it by the
   /// message that is coming and the answer being made.
   public static let heldBytes = AppShare(app: 8 << 20, user: 32 << 20, all: 64 << 20)
-  static let shares = AppSeats.Shares(
+  static let shares = AppSlots.Shares(
     connections: connections, waiting: waitingRequests, bytes: heldBytes, nameless: namelessConnections,
     namelessOfAll: namelessOfAll)
   /// Ways down that one read of an object may take: for its list, for its chunks, and once more.

@@ -10,7 +10,7 @@ internal import Glibc
 /// The agent's unix socket: apps connect, prove who they are, and are answered (SIM-40, MOB-16).
 ///
 /// An app that floods it, reads slowly, sends garbage or dies concerns nobody but itself: each has its share of the
-/// socket (`AppSeats`), and so have the apps of one user together.
+/// socket (`AppSlots`), and so have the apps of one user together.
 public final class AppServer: Service {
   /// Who may be an app.
   public struct Configuration: Sendable {
@@ -116,14 +116,14 @@ final class AppPeers: Sendable {
 
   private struct State {
     var connections: [UInt64: Connection] = [:]
-    var seats = AppSeats(AppLimits.shares)
+    var seats = AppSlots(AppLimits.shares)
     var isShutDown = false
   }
 
   private let state = Mutex(State())
 
   /// - Returns: the session's name.
-  /// - Throws: as `AppSeats.admit`, and `unavailable` when no more are served.
+  /// - Throws: as `AppSlots.admit`, and `unavailable` when no more are served.
   func add(_ socket: FrameSocket) throws(CaravanError) -> UInt64 {
     let (owner, displaced) = try state.withLock { (state) throws(CaravanError) -> (UInt64, FrameSocket?) in
       guard !state.isShutDown else {
@@ -137,7 +137,7 @@ final class AppPeers: Sendable {
     return owner
   }
 
-  /// - Throws: as `AppSeats.identify`.
+  /// - Throws: as `AppSlots.identify`.
   func identify(_ owner: UInt64, as app: ContainerID) throws(CaravanError) {
     try state.withLock { (state) throws(CaravanError) in
       try state.seats.identify(owner, as: app)
@@ -145,12 +145,12 @@ final class AppPeers: Sendable {
     }
   }
 
-  /// - Throws: as `AppSeats.checkRoom`.
+  /// - Throws: as `AppSlots.checkRoom`.
   func checkRoom(_ owner: UInt64) throws(CaravanError) {
     try state.withLock { (state) throws(CaravanError) in try state.seats.checkRoom(owner) }
   }
 
-  /// - Throws: as `AppSeats.beginWaiting`.
+  /// - Throws: as `AppSlots.beginWaiting`.
   func beginWaiting(_ owner: UInt64) throws(CaravanError) {
     try state.withLock { (state) throws(CaravanError) in try state.seats.beginWaiting(owner) }
   }

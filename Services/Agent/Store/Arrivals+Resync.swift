@@ -78,7 +78,7 @@ extension Arrivals {
     state.lacksOwnRows = state.lacksOwnRows || state.mustStartOver || state.properties.isPartial
     (state.token, state.isResyncing, state.mustStartOver) = (token, true, false)
     (state.waiting, state.point, state.ownThrough, state.lacksOlder) = (0, 0, nil, false)
-    state.skipsStrangers = try retention.maySkipStrangers(state)
+    state.skipsStrangers = try retention.maySkipOutOfFilter(state)
     try openWrites.sweep()
     try state.save(database)
   }
@@ -98,8 +98,8 @@ extension Arrivals {
     let waiting = "SELECT name FROM incoming WHERE table_id = \(state.number) AND role = 0 \(named)"
     let unnamed = "(_presence IN (3, 7) OR _presence IN (1, 2) AND _version = 0) AND _id NOT IN (\(waiting))"
     let keys = try state.rows.keys(where: "_presence <> 0 AND \(unnamed)", database)
-    guard try !retention.lacksStrangers(among: keys, in: state) else {
-      summary.lacksStrangers = true
+    guard try !retention.lacksOutOfFilter(among: keys, in: state) else {
+      summary.lacksOutOfFilter = true
       return
     }
     for key in keys {

@@ -8,7 +8,7 @@ internal import CaravanSQLite
 // one, or that is in conflict, is seen as it is here.
 extension Arrivals {
   /// Keeps an entry for the point that it belongs to.
-  func keepAside(
+  func keepStaged(
     _ entry: Entry, _ state: inout TableState, _ summary: inout PullSummary
   ) throws(CaravanError) {
     // Of what was deleted here since, nothing comes back.

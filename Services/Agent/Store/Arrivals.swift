@@ -55,7 +55,7 @@ struct Arrivals: TablePart {
         try endResync(&state, &summary)
       }
       if isLast, !summary.isUnexplained { state.ownThrough = state.ownThrough ?? 0 }
-      let oldest = try retention.leaveOld(&state)
+      let oldest = try retention.evictOld(&state)
       if end == .older { summary.lacksOlder = page.map(\.entry.version).min().map { $0 > oldest ?? 0 } ?? true }
       state.lacksOlder = summary.lacksOlder
       try openWrites.sweep()
@@ -76,7 +76,7 @@ struct Arrivals: TablePart {
     if !cloudDamage.isEmpty { cloudDamage.isWhole(entry.name, version: entry.version, of: state.table) }
     // A newer entry of the row makes the one that waits pointless.
     if state.waiting > 0 { try dropOvertaken(by: entry, in: &state) }
-    if state.showsSnapshots, !incoming.isOwn { return try keepAside(entry, &state, &summary) }
+    if state.showsSnapshots, !incoming.isOwn { return try keepStaged(entry, &state, &summary) }
     let isBehindAll = newest.utf8.lexicographicallyPrecedes(entry.name.utf8)
     let row = isBehindAll ? nil : try state.rows.row(id: entry.name, database)
     let decision = try decide(entry, isOwn: incoming.isOwn, isStranger: incoming.isStranger, row, in: state)

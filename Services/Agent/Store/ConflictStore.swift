@@ -119,7 +119,7 @@ struct ConflictStore: TablePart {
         for (id, choice) in session.choices.sorted(by: { $0.key < $1.key }) { try settle(id, choice, in: &state) }
         if !session.choices.isEmpty { try pushLog.planAtOnce(&state) }
         try arrivals.applyWaiting(&state)
-        try retention.leaveOld(&state)
+        try retention.evictOld(&state)
         try openWrites.sweep()
       }
     } catch {

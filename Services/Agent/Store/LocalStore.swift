@@ -64,16 +64,16 @@ public actor LocalStore {
     _ directory: String, host: Host, options: LocalStoreOptions = LocalStoreOptions()
   ) async throws(CaravanError) -> LocalStore {
     try await DirectoryLock.whenFree(directory, within: StoreLimits.ownerPatience, clock: host.clock).release()
-    let report = try Salvage.ifNeeded(directory, host: host, options: options)
+    let report = try PageRecovery.ifNeeded(directory, host: host, options: options)
     do throws(CaravanError) { return try await opened(directory, host, options, report) } catch {
-      guard report == nil, Salvage.helps(against: error) else { throw error }
-      let report = try Salvage.whenOpenFailed(directory, error, host: host, options: options)
+      guard report == nil, PageRecovery.helps(against: error) else { throw error }
+      let report = try PageRecovery.whenOpenFailed(directory, error, host: host, options: options)
       return try await opened(directory, host, options, report)
     }
   }
 
   private static func opened(
-    _ directory: String, _ host: Host, _ options: LocalStoreOptions, _ report: SalvageReport?
+    _ directory: String, _ host: Host, _ options: LocalStoreOptions, _ report: PageRecoveryReport?
   ) async throws(CaravanError) -> LocalStore {
     let store = try LocalStore(directory, host: host, options: options)
     do throws(CaravanError) { try await store.recover(after: report) } catch {
@@ -210,7 +210,7 @@ public actor LocalStore {
   }
 
   public var isDatabaseDamaged: Bool { damage.isOfDatabase }
-  public func mendDamage() throws(CaravanError) { try repair.mendDamage() }
+  public func repairDamage() throws(CaravanError) { try repair.repairDamage() }
 
   // MARK: What arrives
 
@@ -338,7 +338,7 @@ public actor LocalStore {
 
   private var checks: StoreChecks { StoreChecks(inbox: inbox, openWrites: openWrites) }
 
-  private func recover(after report: SalvageReport?) throws(CaravanError) {
+  private func recover(after report: PageRecoveryReport?) throws(CaravanError) {
     try Recovery(arrivals: arrivals, refusals: refusals, checks: checks).run(after: report)
   }
 

@@ -33,7 +33,7 @@ extension PushLog {
       rows: 1, bytes: maximumBytes, onlyDeletions: onlyDeletions, retriesRefused: retriesRefused, room: room)
     while true {
       if let plan = catalog.takePlan(of: table) { return plan }
-      try repair.mendDamage()
+      try repair.repairDamage()
       let state = try state(table)
       // What the cloud has is not known before the end of a resync.
       guard !state.isLocalOnly, state.op == nil, !state.isResyncing, state.absence == nil else { return nil }

@@ -35,7 +35,7 @@ extension PushLog {
     let (isLost, version) = (row.head.presence.isLost, row.head.version)
     let mayBeForgotten =
       isLost || version == 0
-      || server.map { $0.version > version && LostRange.mayBeOfTwoLives(version, $0.version) } ?? false
+      || server.map { $0.version > version && LostRange.mayBeOfTwoIncarnations(version, $0.version) } ?? false
     if case .conflict = result, mayBeForgotten, let server, !server.isDeleted,
       try ancestors.isOwnPast(server, of: row, in: state)
     {

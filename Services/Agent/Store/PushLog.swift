@@ -200,8 +200,8 @@ final class PushLog: TablePart {
     try database.run("DELETE FROM plans WHERE op = ?", op)
     state.op = nil
     try arrivals.applyWaiting(&state)
-    try retention.leaveStrangers(among: rows.map(\.key), in: &state)
-    try retention.leaveOld(&state)
+    try retention.evictOutOfFilter(among: rows.map(\.key), in: &state)
+    try retention.evictOld(&state)
     try openWrites.sweep()
     try state.save(database)
   }

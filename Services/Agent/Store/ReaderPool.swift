@@ -19,7 +19,7 @@ final class ReaderPool: StorePart {
     if let reader = idle.popLast() { return reader }
     let reader = try Reader("\(context.directory)/agent.db", options, host.clock)
     reader.connection.whenDamaged = { [damage, directory = context.directory] in
-      damage.noteDatabase(SalvageFiles(directory: directory))
+      damage.noteDatabase(PageRecoveryFiles(directory: directory))
     }
     return reader
   }

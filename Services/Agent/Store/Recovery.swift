@@ -18,7 +18,7 @@ struct Recovery: TablePart {
 
   /// Brings every row into a state from which work can go on (SIM-73, SIM-77: from local state alone).
   /// - Parameter report: of a salvage before.
-  func run(after report: SalvageReport?) throws(CaravanError) {
+  func run(after report: PageRecoveryReport?) throws(CaravanError) {
     if options.maximumBytes > 0 {
       try database.execute("PRAGMA max_page_count = \(max(1, options.maximumBytes / options.pageBytes))")
     }
@@ -31,7 +31,7 @@ struct Recovery: TablePart {
       let restored = try change(table) { (state) throws(CaravanError) in
         let torn = try recoverRows(of: &state)
         try arrivals.applyWaiting(&state)
-        if state.hasStrangers { try retention.leaveStrangers(in: &state) }
+        if state.hasStrangers { try retention.evictOutOfFilter(in: &state) }
         return torn
       }
       let newest = try newestChange(of: table)
@@ -39,12 +39,12 @@ struct Recovery: TablePart {
       if restored > 0 { host.log.warning("rows were cut off in the middle of a write and will be restored") }
     }
     try context.transaction { () throws(CaravanError) in try chunkTable.sweep() }
-    try repair.mendDamage()
+    try repair.repairDamage()
     try? context.reserve.hold()
   }
 
   /// Counts anew what is left after damage, and finds out what of it lacks its chunks.
-  private func takeStock(after report: SalvageReport) throws(CaravanError) {
+  private func takeStock(after report: PageRecoveryReport) throws(CaravanError) {
     host.log.error("\(report)")
     try countAnew()
     let absent = try database.all("SELECT hash FROM chunks WHERE present = 0 AND refs > 0") { row in
@@ -115,7 +115,7 @@ struct Recovery: TablePart {
       }
       (row.head.flags.openObjects, row.head.flags.syncPending) = (0, false)
       if try repair.restoreClosed(row, suspects: objectChunks.named(by: row, in: state), in: &state) { torn += 1 }
-      try retention.leaveStrangers(among: [key], in: &state)
+      try retention.evictOutOfFilter(among: [key], in: &state)
     }
     return torn
   }

@@ -15,15 +15,15 @@ struct Repair: TablePart {
   private var writer: RowWriter { retention.writer }
   private var openWrites: OpenWrites { retention.openWrites }
 
-  func mendDamage() throws(CaravanError) {
-    try mendRows()
+  func repairDamage() throws(CaravanError) {
+    try repairRows()
     let found = damage.chunks
     guard !found.isEmpty else { return }
     let lost = try context.transaction { () throws(CaravanError) in try discard(found) }
     damage.forget(found)
     guard !lost.isEmpty else { return }
     for table in catalog.tables.keys.sorted() {
-      let rows = try change(table) { (state) throws(CaravanError) in try mendRows(naming: lost, in: &state) }
+      let rows = try change(table) { (state) throws(CaravanError) in try repairRows(naming: lost, in: &state) }
       guard rows > 0 else { continue }
       host.log.warning("objects were damaged on the disk and are being restored", [.table: table, .count: rows])
       catalog.tellNewsIfAny(of: table)
@@ -48,7 +48,7 @@ struct Repair: TablePart {
   }
 
   /// - Returns: how many rows the damage concerns.
-  private func mendRows(naming lost: Set<ChunkHash>, in state: inout TableState) throws(CaravanError) -> Int {
+  private func repairRows(naming lost: Set<ChunkHash>, in state: inout TableState) throws(CaravanError) -> Int {
     var concerned = 0
     for key in try state.rows.keys(where: namesObjects(state), database) {
       guard let row = try state.rows.soundRow(key: key, database) else { continue }
@@ -75,10 +75,10 @@ struct Repair: TablePart {
 
   // MARK: Rows whose cells are damaged
 
-  private func mendRows() throws(CaravanError) {
+  private func repairRows() throws(CaravanError) {
     let found = damage.rows.sorted { ($0.table, $0.key) < ($1.table, $1.key) }
     for row in found where catalog.tables[row.table] != nil {
-      let isMended = try change(row.table) { (state) throws(CaravanError) in try mendCells(row.key, in: &state) }
+      let isMended = try change(row.table) { (state) throws(CaravanError) in try repairCells(row.key, in: &state) }
       guard isMended else { continue }
       host.log.warning("a row was damaged on the disk and is being restored", [.table: row.table])
       catalog.tellNewsIfAny(of: row.table)
@@ -93,7 +93,7 @@ struct Repair: TablePart {
   }
 
   /// - Returns: whether there was anything to do.
-  private func mendCells(_ key: Int64, in state: inout TableState) throws(CaravanError) -> Bool {
+  private func repairCells(_ key: Int64, in state: inout TableState) throws(CaravanError) -> Bool {
     guard let found = try state.rows.unverified(key: key, database), !found.isSound,
       !found.row.head.flags.syncPending
     else { return false }
@@ -193,7 +193,7 @@ struct Repair: TablePart {
         row.head.presence =
           state.isResyncing && row.head.version == 0 && !row.head.flags.inConflict ? .unconfirmed : .live
         try state.rows.updateHead(row, database)
-        try retention.leaveStrangers(among: [row.key], in: &state)
+        try retention.evictOutOfFilter(among: [row.key], in: &state)
         state.draft.note(.changed, row.id)
       }
       try inbox.drop(named: repair.name, role: .repair, of: state)

@@ -58,7 +58,7 @@ final class Retention: TablePart {
   /// Rows that do not belong go from the device; what is not at the cloud yet stays, and what an app has open until it
   /// has not.
   /// - Parameter keys: of rows whose content may have changed; nil: of all.
-  func leaveStrangers(among keys: [Int64]? = nil, in state: inout TableState) throws(CaravanError) {
+  func evictOutOfFilter(among keys: [Int64]? = nil, in state: inout TableState) throws(CaravanError) {
     guard state.properties.query != nil else { return }
     let all = "_flags & 15 = 0 AND _presence IN (0, 3)"
     let changed = if let keys { keys } else { try state.rows.keys(where: all, database) }
@@ -79,7 +79,7 @@ final class Retention: TablePart {
   }
 
   /// Whether a resync loses nothing by not naming strangers: a row that it does not name goes, whatever it has become.
-  func maySkipStrangers(_ state: TableState) throws(CaravanError) -> Bool {
+  func maySkipOutOfFilter(_ state: TableState) throws(CaravanError) -> Bool {
     guard state.properties.query != nil, !openWrites.isOpen(state.table) else {
       return false
     }
@@ -89,7 +89,7 @@ final class Retention: TablePart {
 
   /// In a resync that names no strangers, a row that it did not name and that has been changed here meanwhile, or is
   /// open, may be gone, or not.
-  func lacksStrangers(among keys: [Int64], in state: TableState) throws(CaravanError) -> Bool {
+  func lacksOutOfFilter(among keys: [Int64], in state: TableState) throws(CaravanError) -> Bool {
     guard state.skipsStrangers else { return false }
     for key in keys {
       guard let row = try state.rows.unverified(key: key, database)?.row else { continue }
@@ -129,7 +129,7 @@ final class Retention: TablePart {
   /// What waits for its chunks is not fetched either.
   /// - Returns: the version of the oldest row that the window has room for; nil: there is room for more.
   @discardableResult
-  func leaveOld(_ state: inout TableState) throws(CaravanError) -> Seq? {
+  func evictOld(_ state: inout TableState) throws(CaravanError) -> Seq? {
     guard let window = state.properties.window else { return nil }
     let least = try window.rows.map { (rows) throws(CaravanError) in try leastVersion(of: rows, in: state) } ?? nil
     let birth = window.milliseconds.map { age in

@@ -32,7 +32,7 @@ final class StoreContext {
   /// Opens the files of a store, which are made if absent.
   init(_ directory: String, host: Host, options: LocalStoreOptions) throws(CaravanError) {
     (self.directory, self.host, self.options) = (directory, host, options)
-    let files = SalvageFiles(directory: directory)
+    let files = PageRecoveryFiles(directory: directory)
     let database = try Connection(.file("\(directory)/agent.db"), LocalStore.connectionOptions(options))
     guard try database.userVersion > 0 || !files.exists(files.head) else {
       throw CaravanError(.internalError, "the database file is empty, and was not")

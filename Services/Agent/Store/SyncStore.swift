@@ -137,7 +137,7 @@ public protocol SyncStore: Sendable {
 
   /// Sees to what reads have found damaged since the last call: rows concerned are refused until they are whole again,
   /// and what they need is among what their tables lack.
-  func mendDamage() async throws(CaravanError)
+  func repairDamage() async throws(CaravanError)
 
   // MARK: Loss
 

@@ -105,8 +105,8 @@ struct TableLifecycle: TablePart {
       try state.save(database)
       let armed = old.isLocalOnly && !new.isLocalOnly ? try armEverything(in: state) : 0
       if new.replication != old.replication {
-        try retention.leaveStrangers(in: &state)
-        try retention.leaveOld(&state)
+        try retention.evictOutOfFilter(in: &state)
+        try retention.evictOld(&state)
       }
       return armed
     }

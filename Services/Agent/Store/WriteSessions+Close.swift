@@ -33,7 +33,7 @@ extension WriteSessions {
         if isAtomic { try join(writes, in: state) }
         try pushLog.planAtOnce(&state)
         try arrivals.applyWaiting(&state)
-        try retention.leaveStrangers(among: writes.flatMap(\.targets).compactMap(\.key), in: &state)
+        try retention.evictOutOfFilter(among: writes.flatMap(\.targets).compactMap(\.key), in: &state)
         try openWrites.sweep()
         return changes
       }
@@ -173,10 +173,10 @@ extension WriteSessions {
         // What was not to be kept did not go as long as it was open, or somebody was making it under the same key.
         for id in given.flatMap(\.rows) {
           if let row = try state.rows.soundRow(id: id, database) {
-            try retention.leaveStrangers(among: [row.key], in: &state)
+            try retention.evictOutOfFilter(among: [row.key], in: &state)
           }
         }
-        try retention.leaveOld(&state)
+        try retention.evictOld(&state)
         try openWrites.sweep()
         return isTorn
       }

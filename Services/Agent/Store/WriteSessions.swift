@@ -123,7 +123,7 @@ struct WriteSessions: TablePart {
 
   /// Chunks of a new row go to the cloud before the row does, and what is left of them with it. A crash in between
   /// leaves there what is collected.
-  private func sendAhead(_ draft: inout ObjectDraft, of table: TableID) {
+  private func uploadEarly(_ draft: inout ObjectDraft, of table: TableID) {
     // What the disk refuses, the next piece is refused for.
     guard pushLog.plannedTables.contains(table), let chunkTable = try? chunkTable,
       let cut = try? draft.takeCut(ofBytes: EngineLimits.bytesAhead, chunkTable), !cut.isEmpty
@@ -154,7 +154,7 @@ struct WriteSessions: TablePart {
       $1.table.app == write.table.app ? $0 + $1.waitingBytes : $0
     }
     if draft.isFull || waiting > StoreLimits.overlayBytesPerApp { _ = try draft.fold(chunkTable) }
-    if write.targets[row].key == nil { sendAhead(&draft, of: write.table) }
+    if write.targets[row].key == nil { uploadEarly(&draft, of: write.table) }
   }
 
   // MARK: Rows

@@ -11,7 +11,7 @@ extension ChunkMover {
 
   /// A piece of a chunk is a chunk of its own at the cloud, and the chunk a patch of its pieces. So whatever has
   /// arrived is kept there, by the rules for staged chunks, named by what it is: nothing need be remembered here.
-  func putInPieces(_ chunk: LocalChunk, through gate: Gate) async throws(CaravanError) {
+  func putInPieces(_ chunk: LocalChunk, through gate: LinkGuard) async throws(CaravanError) {
     let pieces = Self.pieces(of: chunk.bytes)
     guard !pieces.isEmpty else {
       _ = try await send([Chunk(hash: chunk.hash.bytes, data: chunk.bytes)], plain: [chunk.bytes.count], through: gate)
@@ -30,7 +30,7 @@ extension ChunkMover {
     }
   }
 
-  func putPiece(_ piece: LocalChunk, through gate: Gate) async throws(CaravanError) {
+  func putPiece(_ piece: LocalChunk, through gate: LinkGuard) async throws(CaravanError) {
     if piece.bytes.count <= exchanger.fragment.bytes {
       do throws(CaravanError) {
         let whole = Chunk(hash: piece.hash.bytes, data: piece.bytes)
@@ -62,7 +62,7 @@ extension ChunkMover {
 
   /// As many as fit into so many bytes, or the next part of the first. Parts are kept in the store until they make a
   /// chunk, and not asked for again.
-  func getInParts(_ needs: [ChunkNeed], most: Int, through gate: Gate) async throws(CaravanError) -> Int {
+  func getInParts(_ needs: [ChunkNeed], most: Int, through gate: LinkGuard) async throws(CaravanError) -> Int {
     let held = try await store.part(of: needs[0].hash)
     let bases = held.isEmpty && needs.contains { !$0.bases.isEmpty } ? needs.map { ChunkHash.joined($0.bases) } : []
     let reply = try await message(most, isUpload: false, through: gate) {

@@ -7,7 +7,7 @@ internal import CaravanWire
 extension ChunkMover {
   /// One message, not before the cloud wants it.
   func message(
-    _ bytes: Int, isUpload: Bool, through gate: Gate, _ request: @Sendable (Ticket) -> ChunkRequest
+    _ bytes: Int, isUpload: Bool, through gate: LinkGuard, _ request: @Sendable (Ticket) -> ChunkRequest
   ) async throws(CaravanError) -> ChunkReply {
     let app = gate.table.app
     var patience = EngineLimits.ratePatience

@@ -18,7 +18,7 @@ actor ChunkMover {
   let exchanger: Exchanger
   let clock: any Clock
   let metrics: SyncMetrics
-  private let tallies: Tallies
+  private let tallies: SessionTotals
   private let limiter = Limiter(permits: EngineLimits.chunkMessages, waiters: EngineLimits.exchangesWaiting)
   private var tickets = Tickets<Ticket>()
   /// Chunks that have gone ahead of their rows. The cloud may have lost them since: then it asks.
@@ -30,7 +30,7 @@ actor ChunkMover {
   /// Apps of whose chunks the cloud wants no more before then, and what it said.
   var holds: [ContainerID: (until: Instant, refusal: CaravanError)] = [:]
 
-  init(store: any SyncStore, exchanger: Exchanger, clock: any Clock, metrics: SyncMetrics, tallies: Tallies) {
+  init(store: any SyncStore, exchanger: Exchanger, clock: any Clock, metrics: SyncMetrics, tallies: SessionTotals) {
     self.store = store
     self.exchanger = exchanger
     self.clock = clock
@@ -56,7 +56,7 @@ actor ChunkMover {
 
   private var cloudNow: Int64 { clock.wallTime.milliseconds + cloudOffset }
 
-  private func ticket(for bytes: Int, _ scope: Scope, _ gate: Gate) async throws(CaravanError) -> Ticket {
+  private func ticket(for bytes: Int, _ scope: Scope, _ gate: LinkGuard) async throws(CaravanError) -> Ticket {
     if let ticket = tickets.take(UInt64(bytes), for: scope, cloudMilliseconds: cloudNow) { return ticket }
     let request = RequestTicket(container: scope.app.text, upload: scope.isUpload)
     let result = try await exchanger.exchange([.ticket(request)], through: [gate])[0]
@@ -104,7 +104,7 @@ actor ChunkMover {
   /// - Parameter needs: what is known of the chunks; others go whole.
   /// - Throws: `chunkDamaged` when the local store has lost one of them.
   func upload(
-    _ hashes: [ChunkHash], needs: [ChunkNeed], through gate: Gate
+    _ hashes: [ChunkHash], needs: [ChunkNeed], through gate: LinkGuard
   ) async throws(CaravanError) {
     let bases = Dictionary(needs.map { ($0.hash, $0.bases) }, uniquingKeysWith: { first, _ in first })
     var rest = hashes[...]
@@ -125,7 +125,7 @@ actor ChunkMover {
   }
 
   /// Chunks of rows that are being written.
-  func send(ahead hashes: [ChunkHash], through gate: Gate) async throws(CaravanError) {
+  func send(ahead hashes: [ChunkHash], through gate: LinkGuard) async throws(CaravanError) {
     var rest = try await store.chunksBeingWritten(hashes)[...]
     while !rest.isEmpty, exchanger.fragment.isUnbroken {
       var room = Limits.chunkBatchBytes
@@ -145,7 +145,7 @@ actor ChunkMover {
   /// Patches that the cloud has no base for are sent again as the chunks they make; what is too much for the link, in
   /// several messages.
   func put(
-    _ chunks: [LocalChunk], _ bases: [ChunkHash: [ChunkHash]], through gate: Gate
+    _ chunks: [LocalChunk], _ bases: [ChunkHash: [ChunkHash]], through gate: LinkGuard
   ) async throws(CaravanError) {
     var put: [Chunk] = []
     for chunk in chunks { put.append(try await packed(chunk, bases[chunk.hash] ?? [])) }
@@ -167,7 +167,7 @@ actor ChunkMover {
   }
 
   private func putApart(
-    _ chunks: [LocalChunk], _ bases: [ChunkHash: [ChunkHash]], through gate: Gate
+    _ chunks: [LocalChunk], _ bases: [ChunkHash: [ChunkHash]], through gate: LinkGuard
   ) async throws(CaravanError) {
     if chunks.count == 1 { return try await putInPieces(chunks[0], through: gate) }
     let (first, second) = (Array(chunks[..<(chunks.count / 2)]), Array(chunks[(chunks.count / 2)...]))
@@ -176,7 +176,7 @@ actor ChunkMover {
   }
 
   /// - Returns: those that the cloud has now.
-  func send(_ put: [Chunk], plain: [Int], through gate: Gate) async throws(CaravanError) -> Set<ChunkHash> {
+  func send(_ put: [Chunk], plain: [Int], through gate: LinkGuard) async throws(CaravanError) -> Set<ChunkHash> {
     let reply = try await message(plain.reduce(0, +), isUpload: true, through: gate) {
       ChunkRequest(ticket: $0, put: put)
     }
@@ -210,7 +210,7 @@ actor ChunkMover {
   /// - Returns: false when the cloud does not have all of it (any more): newer rows will say what takes its place.
   /// - Throws: `networkNotPermitted` with the time until tomorrow, once what is left is too large for today's budget of
   ///   the link.
-  func fetchMissing(through gate: Gate) async throws(CaravanError) -> Bool {
+  func fetchMissing(through gate: LinkGuard) async throws(CaravanError) -> Bool {
     while true {
       let perRequest = max(1, EngineLimits.chunksPerRequest * exchanger.fragment.bytes / EngineLimits.largestMessage)
       let perRound = perRequest * width
@@ -250,7 +250,7 @@ actor ChunkMover {
 
   /// Chunks that a page's rows cannot be taken in without. What does not come is fetched for the rows that then wait.
   func bring(
-    for page: [IncomingEntry], through gate: Gate
+    for page: [IncomingEntry], through gate: LinkGuard
   ) async -> [LocalChunk] {
     do throws(CaravanError) {
       let needs = exchanger.fragment.isUnbroken ? try await store.chunks(lackedBy: page, of: gate.table) : []
@@ -265,7 +265,7 @@ actor ChunkMover {
   }
 
   /// - Returns: how many came, or began to.
-  private func get(_ needs: [ChunkNeed], through gate: Gate) async throws(CaravanError) -> Int {
+  private func get(_ needs: [ChunkNeed], through gate: LinkGuard) async throws(CaravanError) -> Int {
     let fragment = exchanger.fragment
     if !fragment.isUnbroken { return try await getInParts(needs, most: fragment.bytes, through: gate) }
     if exchanger.meter.budget != nil {
@@ -277,7 +277,7 @@ actor ChunkMover {
     return try await take(ask(for: needs, through: gate), isPatched: isPatched, through: gate)
   }
 
-  private func ask(for needs: [ChunkNeed], through gate: Gate) async throws(CaravanError) -> ChunkReply {
+  private func ask(for needs: [ChunkNeed], through gate: LinkGuard) async throws(CaravanError) -> ChunkReply {
     let bases = needs.contains { !$0.bases.isEmpty } ? needs.map { ChunkHash.joined($0.bases) } : []
     return try await message(Limits.chunkBatchBytes, isUpload: false, through: gate) {
       ChunkRequest(ticket: $0, get: ChunkHash.joined(needs.map(\.hash)), bases: bases)
@@ -285,7 +285,7 @@ actor ChunkMover {
   }
 
   /// Whole chunks, or patches of such that are here.
-  func take(_ reply: ChunkReply, isPatched: Bool, through gate: Gate) async throws(CaravanError) -> Int {
+  func take(_ reply: ChunkReply, isPatched: Bool, through gate: LinkGuard) async throws(CaravanError) -> Int {
     let (chunks, unpatched) = try await opened(reply, isPatched: isPatched)
     if !chunks.isEmpty {
       metrics.chunksDown.add(chunks.count)
@@ -297,7 +297,7 @@ actor ChunkMover {
 
   func stage(_ chunks: [LocalChunk], for table: TableID) async throws(CaravanError) {
     let summary = try await store.stage(chunks, for: table)
-    tallies.add(SessionTally(summary), to: Coalescer.Key(table, .read))
+    tallies.add(SessionCounters(summary), to: Coalescer.Key(table, .read))
   }
 
   /// - Returns: what came, and what came as a patch that makes nothing of what is here.
@@ -349,7 +349,7 @@ actor ChunkMover {
 
   /// As small as can be, it goes again when it was lost.
   func carried(
-    _ bytes: Int, isUpload: Bool, through gate: Gate, _ request: @Sendable (Ticket) -> ChunkRequest
+    _ bytes: Int, isUpload: Bool, through gate: LinkGuard, _ request: @Sendable (Ticket) -> ChunkRequest
   ) async throws(CaravanError) -> ChunkReply {
     try await limiter.acquire()
     defer { limiter.release() }
@@ -364,7 +364,7 @@ actor ChunkMover {
 
   /// Under a ticket; one that is refused is replaced, once.
   private func ticketed(
-    _ bytes: Int, isUpload: Bool, through gate: Gate, _ request: @Sendable (Ticket) -> ChunkRequest
+    _ bytes: Int, isUpload: Bool, through gate: LinkGuard, _ request: @Sendable (Ticket) -> ChunkRequest
   ) async throws(CaravanError) -> ChunkReply {
     let scope = Scope(app: gate.table.app, isUpload: isUpload)
     do {
@@ -376,7 +376,7 @@ actor ChunkMover {
     return try await send(request(ticket(for: bytes, scope, gate)), through: gate)
   }
 
-  private func send(_ request: ChunkRequest, through gate: Gate) async throws(CaravanError) -> ChunkReply {
+  private func send(_ request: ChunkRequest, through gate: LinkGuard) async throws(CaravanError) -> ChunkReply {
     guard let ticket = request.ticket else { throw .unknownResult }
     return try await exchanger.chunks(request, in: Partition(ticket.partition), through: gate)
   }

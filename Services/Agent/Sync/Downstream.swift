@@ -9,8 +9,8 @@ internal import CaravanWire
 /// to the store at once, which keeps rows whose chunks are not there yet (SIM-67); chunks follow page by page.
 struct Downstream: Sendable {
   let table: TableID
-  private let crew: Crew
-  private let gate: Gate
+  private let dependencies: SyncDependencies
+  private let gate: LinkGuard
   /// Of the last page taken in.
   private var token: [UInt8] = []
   /// The table's type is proposed with the first pull.
@@ -49,9 +49,9 @@ struct Downstream: Sendable {
   /// Everything the table has of the cloud is void.
   private let startsOver: Bool
 
-  init(_ table: TableID, crew: Crew, gate: Gate, startsOver: Bool) {
+  init(_ table: TableID, dependencies: SyncDependencies, gate: LinkGuard, startsOver: Bool) {
     self.table = table
-    self.crew = crew
+    self.dependencies = dependencies
     self.gate = gate
     self.startsOver = startsOver
   }
@@ -62,11 +62,11 @@ struct Downstream: Sendable {
   mutating func begin(
     maximumBytes: Int, slackMilliseconds: UInt32
   ) async throws(CaravanError) -> [Operation.Kind] {
-    var state = try await crew.store.syncState(of: table)
+    var state = try await dependencies.store.syncState(of: table)
     lacksRows = state.lacksRows
     if startsOver || state.mustStartOver {
       try await reset(beginning())
-      state = try await crew.store.syncState(of: table)
+      state = try await dependencies.store.syncState(of: table)
     }
     lacksRows = lacksRows || state.lacksRows
     zoneIsGone = state.zoneIsGone
@@ -85,7 +85,7 @@ struct Downstream: Sendable {
     if !agreesFirst { operations.append(pull(token, maximumBytes: maximumBytes, slackMilliseconds: slackMilliseconds)) }
     hasObjects = state.proposal.fields.contains { $0.kind == .object }
     if hasObjects,
-      let ticket = await crew.mover.ticketOperation(.init(app: table.app, isUpload: false))
+      let ticket = await dependencies.mover.ticketOperation(.init(app: table.app, isUpload: false))
     {
       operations.append(ticket)
     }
@@ -96,7 +96,7 @@ struct Downstream: Sendable {
     var results = first[...]
     if isAgreeing, let result = results.popFirst() { try await agree(result) }
     if case .ticket(let ticket)? = results.last {
-      await crew.mover.keep(ticket, for: .init(app: table.app, isUpload: false))
+      await dependencies.mover.keep(ticket, for: .init(app: table.app, isUpload: false))
     }
     // What is to be shown lacks these; what the page brings might overtake it, again and again.
     if showsSnapshots, lacksChunks { try await fetchBetweenPages() }
@@ -119,7 +119,7 @@ struct Downstream: Sendable {
       let reading = self
       async let following = reading.ask(current.token)
       // The store works on this thread, and what a turn of it sends leaves at its end: the question goes before.
-      try? await crew.clock.sleep(for: .microseconds(100))
+      try? await dependencies.clock.sleep(for: .microseconds(100))
       if try await takeIn(current, end: .more).lacksBodies {
         page = try await opened(ask(token).get())
       } else {
@@ -134,7 +134,7 @@ struct Downstream: Sendable {
   private mutating func takeInLast(_ page: PullResult) async throws(CaravanError) -> PullResult? {
     let summary = try await takeIn(page, end: .last)
     if summary.lacksBodies { return try await opened(ask(token).get()) }
-    return summary.lacksStrangers ? try await opened(startOver(from: beginning())) : nil
+    return summary.lacksOutOfFilter ? try await opened(startOver(from: beginning())) : nil
   }
 
   /// Takes in a page, and asks for the one before it, or turns: what has changed since the newest page comes then, and
@@ -147,7 +147,7 @@ struct Downstream: Sendable {
   private mutating func fetchObjects() async throws(CaravanError) {
     guard hasObjects, !isUnexplained else { return }
     answer = .lacksObjects
-    guard try await crew.mover.fetchMissing(through: gate) else {
+    guard try await dependencies.mover.fetchMissing(through: gate) else {
       throw CaravanError(
         .unavailable, "chunks of \(table) are not at the cloud: newer versions of their rows are awaited")
     }
@@ -156,7 +156,7 @@ struct Downstream: Sendable {
   /// What came with a notification.
   /// - Returns: false when it does not begin where the table's copy ends.
   mutating func takeIn(_ news: NotifiedPage) async throws(CaravanError) -> Bool {
-    let state = try await crew.store.syncState(of: table)
+    let state = try await dependencies.store.syncState(of: table)
     // In a resync the device's own rows may have to come as a whole.
     guard state.type != nil, !state.token.isEmpty, state.token == news.from, !state.isResyncing,
       !state.isLocalOnly, !state.zoneIsGone
@@ -182,12 +182,12 @@ struct Downstream: Sendable {
         filter: filter?.terms.map { FilterTerm($0) } ?? []))
   }
 
-  var courier: Courier { Courier(mover: crew.mover, gate: gate) }
+  var transport: FragmentTransport { FragmentTransport(mover: dependencies.mover, gate: gate) }
 
   private func ask(_ token: [UInt8]) async -> Swift.Result<Result.Kind, CaravanError> {
     do throws(CaravanError) {
-      let question = pull(token, maximumBytes: min(Limits.pageBytes, crew.exchanger.fragment.bytes))
-      return .success(try await crew.exchanger.exchange([question], through: [gate], by: courier)[0])
+      let question = pull(token, maximumBytes: min(Limits.pageBytes, dependencies.exchanger.fragment.bytes))
+      return .success(try await dependencies.exchanger.exchange([question], through: [gate], by: transport)[0])
     } catch {
       return .failure(error)
     }
@@ -197,20 +197,20 @@ struct Downstream: Sendable {
     isAgreeing = false
     guard case .type(let type) = result else {
       let error = CaravanError.unexpected(result, to: "a proposal")
-      if error.code == .zoneDoesNotExist, try await crew.store.zoneIsGone(table) != .neverThere { throw error }
+      if error.code == .zoneDoesNotExist, try await dependencies.store.zoneIsGone(table) != .neverThere { throw error }
       if !error.isWorthRetrying {
-        try await crew.store.note(refusal: error.message, fault: TableFault(error), of: table)
+        try await dependencies.store.note(refusal: error.message, fault: TableFault(error), of: table)
       }
       throw error
     }
-    try await crew.store.agree(on: type.model(), for: table)
-    filter = try await crew.store.syncState(of: table).filter
+    try await dependencies.store.agree(on: type.model(), for: table)
+    filter = try await dependencies.store.syncState(of: table).filter
   }
 
   /// The page in the result; nil: there is no such zone, so there is nothing to have.
   private mutating func opened(_ result: Result.Kind) async throws(CaravanError) -> PullResult? {
     if zoneIsGone, case .pull = result {
-      try await crew.store.zoneIsThere(table)
+      try await dependencies.store.zoneIsThere(table)
       zoneIsGone = false
     }
     switch result {
@@ -221,7 +221,7 @@ struct Downstream: Sendable {
     case .failure(let failure) where failure.code == ErrorCode.invalidSyncToken.rawValue:
       return try await opened(startOver(from: beginning()))
     case .failure(let failure) where failure.code == ErrorCode.zoneDoesNotExist.rawValue:
-      guard try await crew.store.zoneIsGone(table) == .neverThere else { throw failure.model() }
+      guard try await dependencies.store.zoneIsGone(table) == .neverThere else { throw failure.model() }
       return isResyncing ? PullResult() : nil
     case .failure(let failure) where failure.code == ErrorCode.featureDisabled.rawValue && newestFirst != nil:
       newestFirst = nil
@@ -259,10 +259,10 @@ struct Downstream: Sendable {
   private func beginning() async throws(CaravanError) -> Beginning {
     let question = Operation.Kind.pull(
       Pull(container: table.app.text, zone: table.name, maxBytes: 1, ownBodies: lacksRows))
-    switch try await crew.exchanger.exchange([question], through: [gate], by: courier)[0] {
+    switch try await dependencies.exchanger.exchange([question], through: [gate], by: transport)[0] {
     case .pull(let page): return page.resetRequired ? Beginning(page) : Beginning()
     case .failure(let failure) where failure.code == ErrorCode.zoneDoesNotExist.rawValue:
-      guard try await crew.store.zoneIsGone(table) == .neverThere else { throw failure.model() }
+      guard try await dependencies.store.zoneIsGone(table) == .neverThere else { throw failure.model() }
       return Beginning()
     case let other: throw .unexpected(other, to: "a pull")
     }
@@ -270,19 +270,19 @@ struct Downstream: Sendable {
 
   /// The type may be among what was lost.
   private mutating func proposeAgain() async throws(CaravanError) {
-    let state = try await crew.store.syncState(of: table)
+    let state = try await dependencies.store.syncState(of: table)
     let propose = Operation.Kind.propose(ProposeTable(proposing: state.proposal, for: table))
-    try await agree(crew.exchanger.exchange([propose], through: [gate])[0])
+    try await agree(dependencies.exchanger.exchange([propose], through: [gate])[0])
   }
 
   private mutating func reset(_ beginning: Beginning) async throws(CaravanError) {
-    guard try await crew.store.syncState(of: table).opInFlight == nil else {
+    guard try await dependencies.store.syncState(of: table).opInFlight == nil else {
       awaitsPush = true
       throw .startsOver(table)
     }
-    try await crew.store.reset(table, lost: beginning.lost, token: beginning.token)
+    try await dependencies.store.reset(table, lost: beginning.lost, token: beginning.token)
     (token, isResyncing, ownThrough, newestFirst) = (beginning.token, true, 0, nil)
-    let state = try await crew.store.syncState(of: table)
+    let state = try await dependencies.store.syncState(of: table)
     (lacksRows, filter) = (lacksRows || state.lacksRows, state.filter)
   }
 
@@ -293,17 +293,19 @@ struct Downstream: Sendable {
     }
     // Before the page, whose token is behind them.
     let damaged = result.damaged.map { CloudDamage(row: $0.name, version: $0.version) }
-    if !damaged.isEmpty { try await crew.store.isDamaged(atCloud: damaged, of: table) }
+    if !damaged.isEmpty { try await dependencies.store.isDamaged(atCloud: damaged, of: table) }
     if entries.isEmpty, result.token == token, !token.isEmpty, !isResyncing, !keepsEntries { return PullSummary() }
-    let brought = hasObjects ? await crew.mover.bring(for: entries, through: gate) : []
+    let brought = hasObjects ? await dependencies.mover.bring(for: entries, through: gate) : []
     // Of a zone that is not there, nothing is at any version.
     let point = result.consistent || !result.more ? max(1, result.point) : nil
-    let summary = try await crew.store.apply(
+    let summary = try await dependencies.store.apply(
       entries, with: brought, to: table, token: result.token, end: end, point: point)
     // Nothing is left out of the next page, and something again of those behind it.
-    if keepsQuery, summary.lacksBodies || filter == nil { filter = try await crew.store.syncState(of: table).filter }
+    if keepsQuery, summary.lacksBodies || filter == nil {
+      filter = try await dependencies.store.syncState(of: table).filter
+    }
     guard !summary.lacksBodies else { return summary }
-    crew.tallies.add(SessionTally(summary), to: Coalescer.Key(table, .read))
+    dependencies.tallies.add(SessionCounters(summary), to: Coalescer.Key(table, .read))
     token = result.token
     if !result.more { isResyncing = false }
     isUnexplained = summary.isUnexplained
@@ -316,7 +318,7 @@ struct Downstream: Sendable {
 
   /// Rows behind it do not wait for an object that today's budget has no room for (MOB-47).
   private func fetchBetweenPages() async throws(CaravanError) {
-    do throws(CaravanError) { _ = try await crew.mover.fetchMissing(through: gate) } catch {
+    do throws(CaravanError) { _ = try await dependencies.mover.fetchMissing(through: gate) } catch {
       guard error.isForTomorrow else { throw error }
     }
   }

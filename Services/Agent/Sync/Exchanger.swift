@@ -49,26 +49,26 @@ actor Exchanger {
   ///   - courier: carries what the link does not let pass whole; nil: it is small.
   /// - Throws: why the frame as a whole got no answer.
   func exchange(
-    _ operations: [Operation.Kind], through gates: [Gate], by courier: Courier? = nil
+    _ operations: [Operation.Kind], through gates: [LinkGuard], by transport: FragmentTransport? = nil
   ) async throws(CaravanError) -> [Result.Kind] {
     precondition(!operations.isEmpty, "an empty frame")
     let operations = withinBudget(operations)
-    let courier = fragment.isUnbroken ? nil : courier
-    if let courier, let parcel = owed[courier.table]?.answer(to: operations) {
-      return try await fetch(parcel, by: courier, operations)
+    let transport = fragment.isUnbroken ? nil : transport
+    if let transport, let parcel = owed[transport.table]?.answer(to: operations) {
+      return try await fetch(parcel, by: transport, operations)
     }
     let exchange = Exchange(epoch: epoch, operations: operations.map { Operation(kind: $0) })
     let now = operations.contains(where: \.isStamped) ? UInt64(clamping: clock.wallTime.milliseconds) : 0
-    var payload = try codec.encode(exchange, courier?.form, clock: now)
+    var payload = try codec.encode(exchange, transport?.form, clock: now)
     // What the courier does takes exchanges as well, and must not wait for them while this holds one.
-    if let courier { payload = try await courier.packed(payload) }
+    if let transport { payload = try await transport.packed(payload) }
     switch try await carry(payload, operations, gates) {
     case .reply(let reply): return try results(reply, of: operations)
     case .parcel(let parcel):
-      guard let courier else { throw .unknownResult }
+      guard let transport else { throw .unknownResult }
       if owed.count >= EngineLimits.chunksInParts { owed = [:] }
-      owed[courier.table] = OwedAnswer(to: operations, parcel)
-      return try await fetch(parcel, by: courier, operations)
+      owed[transport.table] = OwedAnswer(to: operations, parcel)
+      return try await fetch(parcel, by: transport, operations)
     }
   }
 
@@ -77,14 +77,14 @@ actor Exchanger {
 
   /// Where the connection ends meanwhile, the same question asked again goes on with this answer.
   private func fetch(
-    _ parcel: Parcel, by courier: Courier, _ operations: [Operation.Kind]
+    _ parcel: Parcel, by transport: FragmentTransport, _ operations: [Operation.Kind]
   ) async throws(CaravanError) -> [Result.Kind] {
     do throws(CaravanError) {
-      let answer = try await courier.fetch(parcel)
-      owed[courier.table] = nil
+      let answer = try await transport.fetch(parcel)
+      owed[transport.table] = nil
       return try results(codec.decode(Frame.decode(answer)), of: operations)
     } catch {
-      if !error.isTransient, error.code != .networkNotPermitted { owed[courier.table] = nil }
+      if !error.isTransient, error.code != .networkNotPermitted { owed[transport.table] = nil }
       throw error
     }
   }
@@ -95,7 +95,7 @@ actor Exchanger {
   }
 
   private func carry(
-    _ payload: [UInt8], _ operations: [Operation.Kind], _ gates: [Gate]
+    _ payload: [UInt8], _ operations: [Operation.Kind], _ gates: [LinkGuard]
   ) async throws(CaravanError) -> Answer {
     try await limiter.acquire()
     defer { limiter.release() }
@@ -139,7 +139,7 @@ actor Exchanger {
 
   /// A message passes its gates and the meter, and brings its answer, which is still to be settled.
   private func pass(
-    _ payload: [UInt8], through gates: [Gate], in counter: Counter, expecting down: UInt64, to subject: Subject,
+    _ payload: [UInt8], through gates: [LinkGuard], in counter: Counter, expecting down: UInt64, to subject: Subject,
     deadline: Duration, failedShares: @autoclosure () -> UsageLedger.Shares
   ) async throws(CaravanError) -> (answer: [UInt8], reservation: UsageLedger.Reservation) {
     var limit = CaravanModel.LinkClass.roaming
@@ -204,7 +204,7 @@ actor Exchanger {
 
   /// One message about a table's chunks.
   func chunks(
-    _ request: ChunkRequest, in partition: Partition, through gate: Gate
+    _ request: ChunkRequest, in partition: Partition, through gate: LinkGuard
   ) async throws(CaravanError) -> ChunkReply {
     let payload = request.encoded()
     let isGet = !request.get.isEmpty

@@ -22,7 +22,7 @@ struct FrameCodec: ~Copyable {
   ///   - form: how the answer is to come; nil: whole.
   ///   - clock: Unix milliseconds; 0: nothing in it needs it.
   mutating func encode(
-    _ exchange: Exchange, _ form: Courier.Form?, clock: UInt64
+    _ exchange: Exchange, _ form: FragmentTransport.Form?, clock: UInt64
   ) throws(CaravanError) -> [UInt8] {
     let body = exchange.encoded()
     guard body.count <= Limits.frameBytes else {

@@ -18,7 +18,7 @@ extension SyncEngine {
   /// The link costs nothing by the byte. Elsewhere the cloud is asked first what it lacks.
   var isFree: Bool { link.map { $0.cost <= .wifi } ?? false }
 
-  func sendAhead(in group: inout DiscardingTaskGroup) {
+  func uploadEarly(in group: inout DiscardingTaskGroup) {
     let cut = cutChunks.withLock { cut in
       defer { cut = [] }
       return cut
@@ -30,13 +30,13 @@ extension SyncEngine {
       guard ahead[table] != nil || !board.isRunning(key) && board.begin(key) else { continue }
       guard ahead[table, default: 0] < EngineLimits.messagesAhead else { continue }
       ahead[table, default: 0] += 1
-      group.addTask { await self.sendAhead(chunks, of: key) }
+      group.addTask { await self.uploadEarly(chunks, of: key) }
     }
   }
 
-  private func sendAhead(_ chunks: [ChunkHash], of key: Key) async {
+  private func uploadEarly(_ chunks: [ChunkHash], of key: Key) async {
     do throws(CaravanError) {
-      try await crew.mover.send(ahead: chunks, through: Gate(engine: self, key: key, isDemanded: false))
+      try await dependencies.mover.send(ahead: chunks, through: LinkGuard(engine: self, key: key, isDemanded: false))
     } catch {
       host.log.debug("chunks do not go ahead of their row", [.table: key.table, .error: error.description])
     }

@@ -24,7 +24,7 @@ extension SyncEngine {
 
   /// Has the store see to its damage, and asks the cloud for what is lacking, whatever is registered.
   func mend() async {
-    do throws(CaravanError) { try await store.mendDamage() } catch {
+    do throws(CaravanError) { try await store.repairDamage() } catch {
       host.log.warning("damage in the store could not be seen to yet", [.error: error.description])
     }
     await askForWhatIsLacking()
@@ -84,7 +84,7 @@ extension SyncEngine {
     bus = nil
     metrics.connected.set(0)
     if connection.value != nil { connection = Promise() }
-    errands.disconnected()
+    controlMessages.disconnected()
     failWaiters(.notConnected)
     await planAtOnceWhatGoesAtOnce()
   }
@@ -92,7 +92,7 @@ extension SyncEngine {
   func startAfresh() {
     let now = moment
     board.forgetFailures()
-    errands.connected(at: now.monotonic)
+    controlMessages.connected(at: now.monotonic)
     coalescer.retryNow(at: now)
     pullEverything()
   }
@@ -128,7 +128,7 @@ extension SyncEngine {
   /// over what it flags: should the agent die before the pull, its next hello says what it lacks.
   func notified(_ notification: Notification) {
     let now = moment
-    let isRepeated = errands.notified(notification.number)
+    let isRepeated = controlMessages.notified(notification.number)
     switch (isRepeated, list.tables(in: notification.bitmap, generation: notification.generation)) {
     case (true, _): metrics.notification("repeated")
     case (false, let tables?):
@@ -137,7 +137,7 @@ extension SyncEngine {
       for table in tables {
         if let page = pages[table], voided.isDisjoint(with: [table]), !board.isRunning(Key(table, .read)) {
           _ = board.begin(Key(table, .read))
-          carried.append(CarriedPage(table: table, page: page))
+          carried.append(ReceivedPage(table: table, page: page))
         } else {
           // Of how many bytes is not known: what waits for tomorrow yields to it.
           coalescer.noteChange(Key(table, .read), bytes: 1, at: now)
@@ -145,7 +145,7 @@ extension SyncEngine {
       }
     case (false, nil):
       metrics.notification("otherList")
-      errands.listMistaken()
+      controlMessages.listMistaken()
       pullEverything()
     }
     signal.raise()

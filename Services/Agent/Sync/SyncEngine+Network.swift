@@ -94,7 +94,7 @@ extension SyncEngine {
     next.generation += await store.epoch >> 16
     let isPressing = list.items.contains { !$0.isToldOnly && next.toldOnly.contains($0.table) }
     list = next
-    errands.listChanged(
+    controlMessages.listChanged(
       to: list.generation, by: host.clock.now.nanoseconds + (isPressing ? 0 : patience * 1_000_000))
   }
 

@@ -3,14 +3,16 @@ internal import CaravanModel
 internal import CaravanRuntime
 
 /// What sessions that run have carried so far.
-final class Tallies: Sendable {
-  private let tallies = Mutex<[Coalescer.Key: SessionTally]>([:])
+final class SessionTotals: Sendable {
+  private let tallies = Mutex<[Coalescer.Key: SessionCounters]>([:])
 
-  func add(_ tally: SessionTally, to key: Coalescer.Key) {
-    tallies.withLock { $0[key, default: SessionTally()] += tally }
+  func add(_ tally: SessionCounters, to key: Coalescer.Key) {
+    tallies.withLock { $0[key, default: SessionCounters()] += tally }
   }
 
-  func take(_ key: Coalescer.Key) -> SessionTally { tallies.withLock { $0.removeValue(forKey: key) } ?? SessionTally() }
+  func take(_ key: Coalescer.Key) -> SessionCounters {
+    tallies.withLock { $0.removeValue(forKey: key) } ?? SessionCounters()
+  }
 }
 
 // What sessions came to, for whoever wants to know (REC-28).
@@ -19,7 +21,7 @@ extension SyncEngine {
 
   /// The session of `key` is over.
   func report(_ key: Key, _ failure: CaravanError?) {
-    let tally = crew.tallies.take(key)
+    let tally = dependencies.tallies.take(key)
     let isCutOff = failure.map { $0.isWorthRetrying && !$0.isDeferral } ?? false
     let isResumed = cutSessions.ended(key, isWhole: failure == nil, isCutOff: isCutOff)
     let report = SessionReport(

@@ -6,9 +6,9 @@ internal import CaravanRuntime
 internal import CaravanWire
 
 /// A table's part, or the device's own, in a frame.
-private struct Rider: Sendable {
+private struct FrameItem: Sendable {
   enum Role: Sendable {
-    case errands(Errands.Batch, generation: UInt64)
+    case controlMessages(ControlMessages.Batch, generation: UInt64)
     case up(Upstream)
     case down(Downstream)
   }
@@ -18,11 +18,11 @@ private struct Rider: Sendable {
   /// Whom the end of the session answers.
   var waiters: [SyncWaiters.Answer] = []
 
-  var courier: Courier? {
+  var transport: FragmentTransport? {
     switch role {
-    case .errands: nil
-    case .up(let session): session.courier
-    case .down(let session): session.courier
+    case .controlMessages: nil
+    case .up(let session): session.transport
+    case .down(let session): session.transport
     }
   }
 }
@@ -30,7 +30,7 @@ private struct Rider: Sendable {
 extension SyncEngine {
   /// Sends what is due, each frame as soon as it is full, and sees every table's session to its end.
   func carry(_ transfer: Transfer) async {
-    if transfer.isAcknowledgement, let batch = transfer.errands { return await acknowledge(batch) }
+    if transfer.isAcknowledgement, let batch = transfer.controlMessages { return await acknowledge(batch) }
     let riders = await prepare(transfer)
     let loads = riders.map { rider in
       let loads = rider.operations.map { FramePacking.Load($0) }
@@ -40,17 +40,17 @@ extension SyncEngine {
     let frames =
       exchanger.fragment.isUnbroken ? FramePacking.frames(loads).map { Array(riders[$0]) } : riders.map { [$0] }
     guard !frames.isEmpty else { return answered() }
-    let last = frames.count - 1
     await withDiscardingTaskGroup { group in
       for (index, frame) in frames.enumerated() {
-        group.addTask { await self.carry(frame, isLast: index == last) }
+        group.addTask { await self.carry(frame, isLast: index == frames.count - 1) }
       }
     }
   }
 
-  private func acknowledge(_ batch: Errands.Batch) async {
+  private func acknowledge(_ batch: ControlMessages.Batch) async {
     do throws(CaravanError) { try await exchanger.acknowledge(batch.acks) } catch {
-      errands.failed(batch, at: host.clock.now.nanoseconds, random: host.random.next(), retryAfterMilliseconds: nil)
+      controlMessages.failed(
+        batch, at: host.clock.now.nanoseconds, random: host.random.next(), retryAfterMilliseconds: nil)
     }
     answered()
   }
@@ -61,13 +61,13 @@ extension SyncEngine {
     signal.raise()
   }
 
-  private func carry(_ frame: [Rider], isLast: Bool) async {
+  private func carry(_ frame: [FrameItem], isLast: Bool) async {
     let answer: Swift.Result<[Result.Kind], CaravanError>
     do throws(CaravanError) {
       answer = .success(
         try await exchanger.exchange(
-          frame.flatMap(\.operations), through: frame.compactMap { $0.courier?.gate },
-          by: frame.lazy.compactMap(\.courier).first))
+          frame.flatMap(\.operations), through: frame.compactMap { $0.transport?.gate },
+          by: frame.lazy.compactMap(\.transport).first))
     } catch {
       answer = .failure(error)
     }
@@ -90,14 +90,14 @@ extension SyncEngine {
 
   // MARK: What rides
 
-  private func prepare(_ transfer: Transfer) async -> [Rider] {
-    var riders: [Rider] = []
-    if let batch = transfer.errands { riders.append(await errandRider(batch)) }
+  private func prepare(_ transfer: Transfer) async -> [FrameItem] {
+    var riders: [FrameItem] = []
+    if let batch = transfer.controlMessages { riders.append(await controlItem(batch)) }
     let pulls = transfer.items.count { $0.direction == .read }
     let room = min(EngineLimits.pulledBytes, exchanger.fragment.bytes) / max(1, min(pulls, EngineLimits.pullsPerFrame))
     for key in transfer.items where board.begin(key) {
       let answers = waiters.take(key)
-      let gate = Gate(engine: self, key: key, isDemanded: !answers.isEmpty)
+      let gate = LinkGuard(engine: self, key: key, isDemanded: !answers.isEmpty)
       let slack = answers.isEmpty ? coalescer.slackMilliseconds(key, at: host.clock.now.nanoseconds) : 0
       if let rider = await begin(key, gate: gate, answers, room: room, slack: slack) { riders.append(rider) }
     }
@@ -106,8 +106,8 @@ extension SyncEngine {
 
   /// - Returns: nil when the session has ended already.
   private func begin(
-    _ key: Key, gate: Gate, _ answers: [SyncWaiters.Answer], room: Int, slack: UInt32
-  ) async -> Rider? {
+    _ key: Key, gate: LinkGuard, _ answers: [SyncWaiters.Answer], room: Int, slack: UInt32
+  ) async -> FrameItem? {
     do throws(CaravanError) {
       let state = try await store.syncState(of: key.table)
       if state.isLocalOnly {
@@ -119,11 +119,11 @@ extension SyncEngine {
         let retriesRefused = !answers.isEmpty || host.clock.now.nanoseconds >= resting[key.table] ?? 0
         if retriesRefused { resting[key.table] = nil }
         var session = Upstream(
-          key.table, crew: crew, gate: gate, pending: pending.removeValue(forKey: key.table),
+          key.table, dependencies: dependencies, gate: gate, pending: pending.removeValue(forKey: key.table),
           lacksRoom: lackRoom.contains(key.table), retriesRefused: retriesRefused, slackMilliseconds: slack)
         do throws(CaravanError) {
           let operations = try await session.begin()
-          if !operations.isEmpty { return Rider(role: .up(session), operations: operations, waiters: answers) }
+          if !operations.isEmpty { return FrameItem(role: .up(session), operations: operations, waiters: answers) }
         } catch {
           pending[key.table] = session.pending
           throw error
@@ -132,7 +132,7 @@ extension SyncEngine {
         // The cloud would say the same again.
         if awaitingPush.contains(key.table), state.opInFlight != nil { throw .startsOver(key.table) }
         let startsOver = voided.remove(key.table) != nil
-        var session = Downstream(key.table, crew: crew, gate: gate, startsOver: startsOver)
+        var session = Downstream(key.table, dependencies: dependencies, gate: gate, startsOver: startsOver)
         let operations: [Operation.Kind]
         do throws(CaravanError) {
           operations = try await session.begin(maximumBytes: room, slackMilliseconds: slack)
@@ -141,7 +141,7 @@ extension SyncEngine {
           await noteStart(of: session)
           throw error
         }
-        return Rider(role: .down(session), operations: operations, waiters: answers)
+        return FrameItem(role: .down(session), operations: operations, waiters: answers)
       }
       end(key, answers, nil)
     } catch {
@@ -150,13 +150,14 @@ extension SyncEngine {
     return nil
   }
 
-  private func errandRider(_ batch: Errands.Batch) async -> Rider {
+  private func controlItem(_ batch: ControlMessages.Batch) async -> FrameItem {
     let list = list
     var operations: [Operation.Kind] = []
     if batch.hello {
       var tokens: [[UInt8]] = []
       for item in list.items { tokens.append((try? await store.syncState(of: item.table).token) ?? []) }
-      operations.append(.hello(Hello(software: Self.software, generation: list.generation, tokens: tokens)))
+      let software = "caravan-agent/\(Release.version)"
+      operations.append(.hello(Hello(software: software, generation: list.generation, tokens: tokens)))
     }
     if batch.subscribe {
       let items = list.items.map {
@@ -167,16 +168,14 @@ extension SyncEngine {
       operations.append(.subscribe(Subscribe(generation: list.generation, subscriptions: items)))
     }
     operations += batch.acks.map { .ack(AckNotification(number: $0)) }
-    return Rider(role: .errands(batch, generation: list.generation), operations: operations)
+    return FrameItem(role: .controlMessages(batch, generation: list.generation), operations: operations)
   }
-
-  private static let software = "caravan-agent/\(Release.version)"
 
   // MARK: What comes of it
 
-  private func finish(_ rider: Rider, _ answer: Swift.Result<[Result.Kind], CaravanError>) async {
+  private func finish(_ rider: FrameItem, _ answer: Swift.Result<[Result.Kind], CaravanError>) async {
     switch rider.role {
-    case .errands(let batch, let generation): await finish(batch, generation: generation, answer)
+    case .controlMessages(let batch, let generation): await finish(batch, generation: generation, answer)
     case .up(var session):
       var failure: CaravanError?
       do throws(CaravanError) { try await session.finish(answer) } catch {
@@ -226,10 +225,11 @@ extension SyncEngine {
   }
 
   /// Changes that came with a notification; where they do not fit, they are pulled.
-  func takeIn(_ carried: CarriedPage) async {
+  func takeIn(_ carried: ReceivedPage) async {
     let key = Key(carried.table, .read)
     var session = Downstream(
-      carried.table, crew: crew, gate: Gate(engine: self, key: key, isDemanded: false), startsOver: false)
+      carried.table, dependencies: dependencies, gate: LinkGuard(engine: self, key: key, isDemanded: false),
+      startsOver: false)
     var failure: CaravanError?
     do throws(CaravanError) {
       let fits = try await session.takeIn(carried.page)
@@ -248,27 +248,27 @@ extension SyncEngine {
   }
 
   private func finish(
-    _ batch: Errands.Batch, generation: UInt64, _ answer: Swift.Result<[Result.Kind], CaravanError>
+    _ batch: ControlMessages.Batch, generation: UInt64, _ answer: Swift.Result<[Result.Kind], CaravanError>
   ) async {
     let now = host.clock.now.nanoseconds
     do throws(CaravanError) {
       var results = try answer.get()[...]
       if batch.hello, let result = results.popFirst() {
         guard case .hello(let reply) = result else { throw .unexpected(result, to: "a hello") }
-        await crew.mover.cloudTime(is: reply.serverTimeMilliseconds)
+        await dependencies.mover.cloudTime(is: reply.serverTimeMilliseconds)
         note(wanted: reply.wanted)
         for some in reply.wantedRecords { try await note(wanted: some) }
-        errands.helloAnswered(generation: generation, resubscribe: reply.resubscribe, at: now)
+        controlMessages.helloAnswered(generation: generation, resubscribe: reply.resubscribe, at: now)
       }
       if batch.subscribe, let result = results.popFirst() {
         guard case .done = result else { throw .unexpected(result, to: "a list of subscriptions") }
-        errands.subscribed(generation: generation)
+        controlMessages.subscribed(generation: generation)
         // What changed between a pull and the subscription was told to nobody.
         pullEverything()
       }
       for result in results { if case .failure(let failure) = result { throw failure.model() } }
     } catch {
-      errands.failed(
+      controlMessages.failed(
         batch, at: now, random: host.random.next(), retryAfterMilliseconds: error.retryAfterMilliseconds)
       host.log.debug("the cloud did not take the device's errands", [.error: error.description])
     }

@@ -37,23 +37,23 @@ extension SyncEngine {
     }
   }
 
-  private func gate(of app: ContainerID) -> Gate? {
+  private func gate(of app: ContainerID) -> LinkGuard? {
     let keys = registered.keys.sorted().filter { $0.table.app == app && $0.direction == .write }
     if let key = keys.first(where: { coalescer.permits($0, isDemanded: false) }) {
-      return Gate(engine: self, key: key, isDemanded: false)
+      return LinkGuard(engine: self, key: key, isDemanded: false)
     }
     let key = waiters.keys.first { $0.table.app == app && coalescer.permits($0, isDemanded: true) }
-    return key.map { Gate(engine: self, key: $0, isDemanded: true) }
+    return key.map { LinkGuard(engine: self, key: $0, isDemanded: true) }
   }
 
-  private func send(wanted hashes: [ChunkHash], through gate: Gate) async {
+  private func send(wanted hashes: [ChunkHash], through gate: LinkGuard) async {
     do throws(CaravanError) {
-      let sent = try await crew.mover.send(wanted: store.held(hashes), through: gate)
+      let sent = try await dependencies.mover.send(wanted: store.held(hashes), through: gate)
       guard !sent.isEmpty else { return }
       host.log.info("the cloud had lost chunks, and has them again", [.app: gate.table.app, .count: sent.count])
       if brought.count + sent.count > EngineLimits.chunksBrought { brought = [:] }
       for hash in sent { brought[hash] = moment.monotonic }
-      errands.helloIsDue(at: moment.monotonic)
+      controlMessages.helloIsDue(at: moment.monotonic)
       signal.raise()
     } catch {
       host.log.debug("chunks that the cloud has lost do not go", [.table: gate.table, .error: error.description])
@@ -64,7 +64,7 @@ extension SyncEngine {
 extension ChunkMover {
   /// Chunks that the cloud has lost, of those that are here; in pieces where the link bears no more.
   /// - Returns: those that it has now.
-  func send(wanted hashes: [ChunkHash], through gate: Gate) async throws(CaravanError) -> Set<ChunkHash> {
+  func send(wanted hashes: [ChunkHash], through gate: LinkGuard) async throws(CaravanError) -> Set<ChunkHash> {
     var rest = hashes[...]
     var sent: Set<ChunkHash> = []
     while !rest.isEmpty {

@@ -7,14 +7,15 @@ public import CaravanRuntime
 
 /// Keeps the device's tables and the cloud's in step (SIM-60): asks the coalescer what is due whenever something has
 /// happened, sends it in one frame, and lets each table and direction go on by itself from there. All decisions are in
-/// values (`Coalescer`, `Errands`, `SessionBoard`); nothing here must survive a crash, for the store holds it all.
+/// values (`Coalescer`, `ControlMessages`, `SessionBoard`); nothing here must survive a crash, for the store holds it
+/// all.
 public actor SyncEngine: Service {
   typealias Key = Coalescer.Key
 
   nonisolated let identity: DeviceIdentity
   nonisolated let host: Host
   nonisolated let store: any SyncStore
-  nonisolated let crew: Crew
+  nonisolated let dependencies: SyncDependencies
   nonisolated let exchanger: Exchanger
   nonisolated let metrics: SyncMetrics
   nonisolated let signal = Signal()
@@ -30,7 +31,7 @@ public actor SyncEngine: Service {
   nonisolated let isDamaged = Mutex(false)
 
   var coalescer = Coalescer()
-  var errands = Errands(generation: 0)
+  var controlMessages = ControlMessages(generation: 0)
   var board = SessionBoard()
   var waiters = SyncWaiters()
   var list = SubscriptionList()
@@ -77,7 +78,7 @@ public actor SyncEngine: Service {
   /// When each of what it asked for was sent, within a heartbeat.
   var brought: [ChunkHash: UInt64] = [:]
   /// What came with notifications and has not been taken in; one a table at most.
-  var carried: [CarriedPage] = []
+  var carried: [ReceivedPage] = []
 
   /// - Parameters:
   ///   - link: what the machine is connected by; nil: nothing, nothing is sent.
@@ -93,8 +94,8 @@ public actor SyncEngine: Service {
     alarm = Alarm(clock: host.clock, ring: signal)
     coalescer.setLink(link)
     meter.use(link)
-    let tallies = Tallies()
-    crew = Crew(
+    let tallies = SessionTotals()
+    dependencies = SyncDependencies(
       store: store, exchanger: exchanger,
       mover: ChunkMover(
         store: store, exchanger: exchanger, clock: host.clock, metrics: metrics, tallies: tallies),
@@ -129,7 +130,7 @@ public actor SyncEngine: Service {
   private func launch(in group: inout DiscardingTaskGroup) {
     let now = moment
     takeLocalChanges(at: now)
-    sendAhead(in: &group)
+    uploadEarly(in: &group)
     sendWanted(in: &group)
     for page in carried { group.addTask { await self.takeIn(page) } }
     carried = []
@@ -149,7 +150,7 @@ public actor SyncEngine: Service {
       group.addTask { await self.carry(transfer) }
     }
     if bus != nil, coalescer.permitsSpeaking, transfersInFlight < EngineLimits.transfersInFlight,
-      let wake = [coalescer.nextWake(after: now), errands.nextWake].compactMap(\.self).min()
+      let wake = [coalescer.nextWake(after: now), controlMessages.nextWake].compactMap(\.self).min()
     {
       alarm.set(Instant(nanoseconds: wake))
     }
@@ -174,11 +175,11 @@ public actor SyncEngine: Service {
   private func nextTransfer(at now: Moment) -> Transfer? {
     let hasRoom = board.count < EngineLimits.sessions
     var due = hasRoom ? coalescer.takeTransfer(at: now) : nil
-    let batch = errands.take(at: now.monotonic, isUnderway: due != nil)
+    let batch = controlMessages.take(at: now.monotonic, isUnderway: due != nil)
     if due == nil, batch != nil, hasRoom { due = coalescer.takeTransfer(at: now, isUnderway: true) }
     guard due != nil || batch != nil else { return nil }
     metrics.transfer(due ?? Coalescer.Transfer(trigger: .control, items: []))
-    return Transfer(errands: batch, items: due?.items ?? [])
+    return Transfer(controlMessages: batch, items: due?.items ?? [])
   }
 
   /// Due again, now or after a wait.
@@ -275,12 +276,12 @@ public actor SyncEngine: Service {
 
 /// What goes together in the frames of one transfer.
 struct Transfer: Sendable {
-  var errands: Errands.Batch?
+  var controlMessages: ControlMessages.Batch?
   var items: [Coalescer.Key]
 
   /// Nothing but notifications taken over is to be told: that needs no frame and no answer.
   var isAcknowledgement: Bool {
-    guard items.isEmpty, let errands else { return false }
-    return !errands.hello && !errands.subscribe
+    guard items.isEmpty, let controlMessages else { return false }
+    return !controlMessages.hello && !controlMessages.subscribe
   }
 }

@@ -14,8 +14,8 @@ struct Upstream: Sendable {
   }
 
   let table: TableID
-  private let crew: Crew
-  private let gate: Gate
+  private let dependencies: SyncDependencies
+  private let gate: LinkGuard
   /// The account at the cloud is full: deletions go first, and alone.
   private let lacksRoom: Bool
   /// What the cloud has refused as it is is tried again, behind all else.
@@ -34,11 +34,12 @@ struct Upstream: Sendable {
   private var hasLostChunks = false
 
   init(
-    _ table: TableID, crew: Crew, gate: Gate, pending: Pending?, lacksRoom: Bool, retriesRefused: Bool,
+    _ table: TableID, dependencies: SyncDependencies, gate: LinkGuard, pending: Pending?, lacksRoom: Bool,
+    retriesRefused: Bool,
     slackMilliseconds: UInt32
   ) {
     self.table = table
-    self.crew = crew
+    self.dependencies = dependencies
     self.gate = gate
     self.pending = pending
     self.lacksRoom = lacksRoom
@@ -50,7 +51,7 @@ struct Upstream: Sendable {
   mutating func begin() async throws(CaravanError) -> [Operation.Kind] {
     try await renewPerishable()
     if pending == nil, await gate.mayCollect() {
-      let state = try await crew.store.syncState(of: table)
+      let state = try await dependencies.store.syncState(of: table)
       if let fault = state.fault { throw state.resting(table, fault) }
       if state.zoneIsGone { throw .zoneIsGone(table) }
       if state.type == nil { stage = .agreeing }
@@ -62,7 +63,7 @@ struct Upstream: Sendable {
 
   private mutating func nextOperations() async throws(CaravanError) -> [Operation.Kind] {
     if stage == .agreeing {
-      let state = try await crew.store.syncState(of: table)
+      let state = try await dependencies.store.syncState(of: table)
       return [.propose(ProposeTable(proposing: state.proposal, for: table))]
     }
     if pending == nil, await gate.mayCollect() { try await collect() }
@@ -77,7 +78,7 @@ struct Upstream: Sendable {
       do throws(CaravanError) {
         if case .failure(let error) = answer {
           unanswered(error)
-          if await crew.exchanger.owesAnswer(to: table) { pending?.mayHaveArrived = true }
+          if await dependencies.exchanger.owesAnswer(to: table) { pending?.mayHaveArrived = true }
         }
         try await take(answer.get())
       } catch {
@@ -86,7 +87,7 @@ struct Upstream: Sendable {
       let operations = try await nextOperations()
       if operations.isEmpty { return try await requireNothingHeldBack() }
       do throws(CaravanError) {
-        answer = .success(try await crew.exchanger.exchange(operations, through: [gate], by: courier))
+        answer = .success(try await dependencies.exchanger.exchange(operations, through: [gate], by: transport))
       } catch {
         answer = .failure(error)
       }
@@ -102,7 +103,7 @@ struct Upstream: Sendable {
     if held.mayHaveArrived {
       pending?.mustSettle = true
     } else {
-      try await crew.store.abort(held.plan.op)
+      try await dependencies.store.abort(held.plan.op)
       pending = nil
     }
   }
@@ -112,7 +113,7 @@ struct Upstream: Sendable {
     if error.code == .timedOut {
       shrink()
       pending?.losses += 1
-      if pending?.losses ?? 0 > 1 { crew.exchanger.mistrustAnswers() }
+      if pending?.losses ?? 0 > 1 { dependencies.exchanger.mistrustAnswers() }
     }
     switch error.code {
     // What the link does not let pass whole is put down at the cloud first.
@@ -126,7 +127,7 @@ struct Upstream: Sendable {
   /// go before it.
   private mutating func shrink() {
     guard let current = pending else { return }
-    let room = crew.exchanger.fragment.bytes
+    let room = dependencies.exchanger.fragment.bytes
     if current.plan.mutations.count > 1, !current.plan.isAtomic, current.plan.bodyBytes > room {
       pending?.mustSettle = true
     }
@@ -141,7 +142,7 @@ struct Upstream: Sendable {
     return .upstream(inFlight: pending?.mayHaveArrived ?? false, answer)
   }
 
-  var courier: Courier { Courier(mover: crew.mover, gate: gate) }
+  var transport: FragmentTransport { FragmentTransport(mover: dependencies.mover, gate: gate) }
 
   // MARK: Steps
 
@@ -149,7 +150,7 @@ struct Upstream: Sendable {
   /// - Throws: `unavailable`, `networkNotPermitted`.
   private func requireNothingHeldBack() async throws(CaravanError) {
     guard gate.isDemanded || shortage != nil else { return }
-    let state = try await crew.store.syncState(of: table)
+    let state = try await dependencies.store.syncState(of: table)
     if let shortage { if state.dirtyRows > 0 { throw shortage } else { return } }
     if state.isResyncing {
       throw CaravanError(.unavailable, "\(table) starts over: its rows go once the cloud has named what it has")
@@ -161,7 +162,7 @@ struct Upstream: Sendable {
   /// A plan that was never heard of may hold rows that have become too old to be sent (UNI-16): it is made anew.
   private mutating func renewPerishable() async throws(CaravanError) {
     guard let held = pending, !held.mayHaveArrived, held.plan.toleratedRows > 0 else { return }
-    try await crew.store.abort(held.plan.op)
+    try await dependencies.store.abort(held.plan.op)
     pending = nil
   }
 
@@ -174,10 +175,10 @@ struct Upstream: Sendable {
     var next = Pending(plan, mustSettle: false)
     pending = next
     guard next.group == nil, plan.mutations.contains(where: \.hasChunks) else { return }
-    let needs = try await crew.store.unsentChunks(of: plan.op)
-    let riders = try await crew.mover.riders(for: needs, isFree: await gate.isFree())
+    let needs = try await dependencies.store.unsentChunks(of: plan.op)
+    let riders = try await dependencies.mover.riders(for: needs, isFree: await gate.isFree())
     // The cloud keeps for an hour what no row names: what is too much for today would be paid for in vain.
-    if shortage == nil, let refusal = crew.exchanger.meter.refusal(of: riders.plainBytes) {
+    if shortage == nil, let refusal = dependencies.exchanger.meter.refusal(of: riders.plainBytes) {
       try await makeWay(for: refusal)
       return try await collect()
     }
@@ -186,10 +187,10 @@ struct Upstream: Sendable {
   }
 
   private func collect(onlyDeletions: Bool) async throws(CaravanError) -> PushPlan? {
-    let left = shortage == nil ? nil : crew.exchanger.meter.budget?.left
-    return try await crew.store.collect(
+    let left = shortage == nil ? nil : dependencies.exchanger.meter.budget?.left
+    return try await dependencies.store.collect(
       table, maximumRows: EngineLimits.rowsPerPush,
-      maximumBytes: min(EngineLimits.bytesPerPush, crew.exchanger.fragment.bytes), onlyDeletions: onlyDeletions,
+      maximumBytes: min(EngineLimits.bytesPerPush, dependencies.exchanger.fragment.bytes), onlyDeletions: onlyDeletions,
       room: left.map { max(0, Int(clamping: $0) - EngineLimits.pushCost) }, retriesRefused: retriesRefused)
   }
 
@@ -199,19 +200,19 @@ struct Upstream: Sendable {
     if current.mustSettle {
       return [.settle(Settle(container: table.app.text, zone: table.name, op: plan.op))]
     }
-    if current.mayHaveArrived, current.group == nil { crew.metrics.resent.add() }
+    if current.mayHaveArrived, current.group == nil { dependencies.metrics.resent.add() }
     let mutations = plan.mutations.map { CaravanWire.Mutation(pushed: $0, type: plan.type) }
     if let group = current.group {
-      let operation = group.next(plan.op, floor: await crew.store.opFloor, of: table, mutations)
+      let operation = group.next(plan.op, floor: await dependencies.store.opFloor, of: table, mutations)
       return [operation]
     }
     let push = Push(
-      container: table.app.text, zone: table.name, op: plan.op, opFloor: await crew.store.opFloor,
+      container: table.app.text, zone: table.name, op: plan.op, opFloor: await dependencies.store.opFloor,
       mutations: mutations, chunks: current.riders,
       atomic: plan.isAtomic, slackMilliseconds: slackMilliseconds, toleratedRows: UInt32(plan.losableRows))
     slackMilliseconds = 0
     guard current.lacksTicket,
-      let ticket = await crew.mover.ticketOperation(.init(app: table.app, isUpload: true))
+      let ticket = await dependencies.mover.ticketOperation(.init(app: table.app, isUpload: true))
     else { return [.push(push)] }
     return [.push(push), ticket]
   }
@@ -219,12 +220,12 @@ struct Upstream: Sendable {
   private mutating func take(_ results: [Result.Kind]) async throws(CaravanError) {
     pending?.losses = 0
     if case .ticket(let ticket)? = results.dropFirst().first {
-      await crew.mover.keep(ticket, for: .init(app: table.app, isUpload: true))
+      await dependencies.mover.keep(ticket, for: .init(app: table.app, isUpload: true))
     }
     switch (stage, results[0]) {
     case (.agreeing, .type(let type)):
       stage = .pushing
-      try await crew.store.agree(on: type.model(), for: table)
+      try await dependencies.store.agree(on: type.model(), for: table)
     case (.agreeing, .failure(let failure)): try await refuse(failure.model(), isWhole: true)
     case (.pushing, .commit(let reply)):
       try await answered(reply.model(), by: CommitStamp(time: reply.modified, writer: reply.writer))
@@ -240,17 +241,17 @@ struct Upstream: Sendable {
 
   private mutating func answered(_ result: CommitResult, by stamp: CommitStamp?) async throws(CaravanError) {
     guard let current = pending else { return }
-    if current.mustSettle { crew.metrics.settled(result.outcomeName) }
+    if current.mustSettle { dependencies.metrics.settled(result.outcomeName) }
     switch result {
     case .applied(let outcomes, _, _, _):
       guard outcomes.count == current.plan.mutations.count else {
         throw CaravanError(
           .internalError, "a push of \(current.plan.mutations.count) rows has \(outcomes.count) outcomes")
       }
-      let summary = try await crew.store.record(outcomes, of: current.plan.op, by: stamp)
-      crew.tallies.add(SessionTally(current.plan.mutations, outcomes), to: Coalescer.Key(table, .write))
+      let summary = try await dependencies.store.record(outcomes, of: current.plan.op, by: stamp)
+      dependencies.tallies.add(SessionCounters(current.plan.mutations, outcomes), to: Coalescer.Key(table, .write))
       pending = nil
-      if summary.lacksChunks { lacksChunks = (try? await crew.mover.fetchMissing(through: gate)) != true }
+      if summary.lacksChunks { lacksChunks = (try? await dependencies.mover.fetchMissing(through: gate)) != true }
       if let refusal = summary.refusal { try await refuse(refusal) }
     case .missing(let hashes): try await stage(hashes, of: current)
     case .aborted: try await end(current, by: current.refusal)
@@ -265,9 +266,9 @@ struct Upstream: Sendable {
     // A patch that has been taken along in vain is not tried again.
     let vain = Set(current.riders.lazy.filter { !$0.bases.isEmpty }.map(\.hash))
     pending?.riders = []
-    let needs = try await crew.store.unsentChunks(of: current.plan.op).filter { !vain.contains($0.hash.bytes) }
+    let needs = try await dependencies.store.unsentChunks(of: current.plan.op).filter { !vain.contains($0.hash.bytes) }
     do throws(CaravanError) {
-      try await crew.mover.upload(hashes, needs: needs, through: gate)
+      try await dependencies.mover.upload(hashes, needs: needs, through: gate)
       // Only what has arrived in vain counts: a link that breaks again and again must not end it.
       pending?.stagings += 1
     } catch {
@@ -315,8 +316,8 @@ struct Upstream: Sendable {
   /// The op has come to nothing, and will not come to anything.
   /// - Parameter refusal: nil: the same may be taken the next time.
   private mutating func end(_ ended: Pending, by refusal: CaravanError?) async throws(CaravanError) {
-    if let refusal, refusal.code == .zoneDoesNotExist, try await crew.store.zoneIsGone(table) != .neverThere {
-      try await crew.store.abort(ended.plan.op)
+    if let refusal, refusal.code == .zoneDoesNotExist, try await dependencies.store.zoneIsGone(table) != .neverThere {
+      try await dependencies.store.abort(ended.plan.op)
       pending = nil
       throw refusal
     }
@@ -327,9 +328,9 @@ struct Upstream: Sendable {
       let outcomes = ended.plan.mutations.indices.map { index in
         ended.plan.isAtomic && index > 0 ? CaravanModel.Outcome.aborted : .refused(refusal)
       }
-      _ = try await crew.store.record(outcomes, of: ended.plan.op, by: nil)
+      _ = try await dependencies.store.record(outcomes, of: ended.plan.op, by: nil)
     } else {
-      try await crew.store.abort(ended.plan.op)
+      try await dependencies.store.abort(ended.plan.op)
     }
     pending = nil
     guard let refusal else { return }
@@ -351,9 +352,9 @@ struct Upstream: Sendable {
   /// The app sees why in the table's status; other tables go on.
   /// - Parameter isWhole: nothing of the table is taken: if that cannot change by itself, its sync rests (REC-27).
   private func refuse(_ error: CaravanError, isWhole: Bool = false) async throws(CaravanError) {
-    if error.code == .zoneDoesNotExist, try await crew.store.zoneIsGone(table) != .neverThere { throw error }
+    if error.code == .zoneDoesNotExist, try await dependencies.store.zoneIsGone(table) != .neverThere { throw error }
     if !error.isWorthRetrying || error.code == .quotaExceeded {
-      try await crew.store.note(refusal: error.message, fault: isWhole ? TableFault(error) : nil, of: table)
+      try await dependencies.store.note(refusal: error.message, fault: isWhole ? TableFault(error) : nil, of: table)
     }
     throw error
   }

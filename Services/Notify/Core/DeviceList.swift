@@ -38,22 +38,22 @@ package struct DeviceList: Sendable, Hashable {
 }
 
 /// One notification: which of a device's subscriptions changed.
-package struct Offer: Sendable, Hashable {
+package struct PendingNotification: Sendable, Hashable {
   package let device: EnrolledDevice
   /// Grows; never the number of another notification to this device.
   package let number: UInt64
   package let generation: UInt64
   package let bitmap: Bitmap
   /// By subscription; for some of those in the bitmap.
-  package let cargo: [Int: Cargo]
+  package let inlinePage: [Int: InlinePage]
 
   package init(
-    device: EnrolledDevice, number: UInt64, generation: UInt64, bitmap: Bitmap, cargo: [Int: Cargo] = [:]
+    device: EnrolledDevice, number: UInt64, generation: UInt64, bitmap: Bitmap, inlinePage: [Int: InlinePage] = [:]
   ) {
     self.device = device
     self.number = number
     self.generation = generation
     self.bitmap = bitmap
-    self.cargo = cargo
+    self.inlinePage = inlinePage
   }
 }

@@ -13,15 +13,15 @@ package struct DeviceNotifier: Sendable {
   /// What is to be done after an event.
   package enum Step: Sendable, Hashable {
     case nothing
-    case send(Offer)
+    case send(PendingNotification)
     /// The same offer as before, again.
-    case resend(Offer)
+    case resend(PendingNotification)
     /// It did not answer at all: nothing is sent any more.
     case giveUp
   }
 
   private struct Outstanding {
-    let offer: Offer
+    let offer: PendingNotification
     /// Log position of the oldest change in it; nil: it holds no cursor back.
     let since: UInt64?
     var sendings = 1
@@ -37,7 +37,7 @@ package struct DeviceNotifier: Sendable {
   private var readySince: UInt64?
   private var outstanding: Outstanding?
   /// Of what is waiting or ready, all that changed, where it is known and small.
-  private var cargo: [Int: Cargo] = [:]
+  private var inlinePage: [Int: InlinePage] = [:]
   /// When the timer of a period with something waiting fires, on the wall clock.
   private var timers: [UInt32: Int64] = [:]
   /// What changed since an attachment began, while its answer from the store is on its way.
@@ -69,7 +69,7 @@ package struct DeviceNotifier: Sendable {
   /// A subscribed zone changed.
   /// - Returns: the step, and whether this change merely joins others on their way.
   package mutating func changed(
-    _ slot: Int, at position: UInt64, cargo change: Cargo? = nil, now: Moment, number: inout UInt64
+    _ slot: Int, at position: UInt64, inlinePage change: InlinePage? = nil, now: Moment, number: inout UInt64
   ) -> (step: Step, isCoalesced: Bool) {
     sinceAttach?[slot] = true
     let isCoalesced = waiting[slot] || ready[slot]
@@ -86,16 +86,16 @@ package struct DeviceNotifier: Sendable {
     return (offer(now, &number), isCoalesced)
   }
 
-  private mutating func load(_ change: Cargo?, _ slot: Int, isFirst: Bool) {
-    cargo[slot] = isFirst ? change : change.flatMap { cargo[slot]?.followed(by: $0) }
+  private mutating func load(_ change: InlinePage?, _ slot: Int, isFirst: Bool) {
+    inlinePage[slot] = isFirst ? change : change.flatMap { inlinePage[slot]?.followed(by: $0) }
   }
 
   /// Of what is ready, as much as a notification takes.
-  private mutating func takeCargo() -> [Int: Cargo] {
-    var taken: [Int: Cargo] = [:]
+  private mutating func takeInlinePages() -> [Int: InlinePage] {
+    var taken: [Int: InlinePage] = [:]
     var room = NotifyLimits.cargoBytes
     for slot in ready.set {
-      guard let loaded = cargo.removeValue(forKey: slot), loaded.page.count <= room else { continue }
+      guard let loaded = inlinePage.removeValue(forKey: slot), loaded.page.count <= room else { continue }
       room -= loaded.page.count
       taken[slot] = loaded
     }
@@ -110,8 +110,8 @@ package struct DeviceNotifier: Sendable {
   /// Sends what is ready, unless something is out already.
   private mutating func offer(_ now: Moment, _ number: inout UInt64) -> Step {
     guard presence == .present, outstanding == nil, !ready.isEmpty else { return .nothing }
-    let offer = Offer(
-      device: device, number: number, generation: list.generation, bitmap: ready, cargo: takeCargo())
+    let offer = PendingNotification(
+      device: device, number: number, generation: list.generation, bitmap: ready, inlinePage: takeInlinePages())
     number += 1
     outstanding = Outstanding(
       offer: offer, since: readySince, retryAt: now.monotonic + NotifyLimits.firstRetryMilliseconds)
@@ -171,7 +171,7 @@ package struct DeviceNotifier: Sendable {
     ready.formUnion(waiting)
     waiting.removeAll()
     timers = [:]
-    cargo = [:]
+    inlinePage = [:]
     (outstanding, waitingSince, readySince) = (nil, nil, nil)
   }
 

@@ -12,8 +12,8 @@ package struct PartitionNotifier: Sendable {
 
   /// What came of an event, for the driver to carry out and count.
   package struct Effects: Sendable, Equatable {
-    package var sends: [Offer] = []
-    package var resends: [Offer] = []
+    package var sends: [PendingNotification] = []
+    package var resends: [PendingNotification] = []
     package var coalesced = 0
     package var gaveUp: [EnrolledDevice] = []
     /// When the devices it touched want to be looked at again.
@@ -158,7 +158,7 @@ package struct PartitionNotifier: Sendable {
   /// A commit of the partition's log: everybody subscribed to its zone hears of it, but for who made it (CK-81).
   /// - Parameter cargo: what it wrote, if that is small; asked for when somebody wants to know.
   package mutating func changed(
-    _ zone: ZoneID, writer: String, position: UInt64, now: Moment, cargo: () -> Cargo? = { nil }
+    _ zone: ZoneID, writer: String, position: UInt64, now: Moment, inlinePage: () -> InlinePage? = { nil }
   ) -> Effects {
     precondition(position > self.position, "change \(position) came after \(self.position) was taken in")
     self.position = position
@@ -169,11 +169,11 @@ package struct PartitionNotifier: Sendable {
     guard let listeners = subscribers[zone], listeners.contains(where: { $0.device != author }) else {
       return effects
     }
-    let cargo = cargo()
+    let inlinePage = inlinePage()
     for subscriber in listeners where subscriber.device != author {
       apply(subscriber.place, &effects) { device, number in
         let (step, isCoalesced) = device.changed(
-          subscriber.slot, at: position, cargo: cargo, now: now, number: &number)
+          subscriber.slot, at: position, inlinePage: inlinePage, now: now, number: &number)
         if isCoalesced { coalesced += 1 }
         return step
       }

@@ -60,7 +60,7 @@ final class NotifyWork: PartitionWork {
   private let subscriptions: SubscriptionStore
   private let tokens: TokenSeal
   private let metrics: NotifyMetrics
-  private let desks = Mutex<[Partition: NotifyDesk]>([:])
+  private let desks = Mutex<[Partition: NotifyHandler]>([:])
 
   init(endpoints: ServiceHost, bus: any MessageBus, host: Host, tokens: TokenSeal) {
     self.tokens = tokens
@@ -74,13 +74,13 @@ final class NotifyWork: PartitionWork {
 
   func serve(_ lease: PartitionLease) async throws {
     let cursor = try await storage.cursor(of: NotifyService.name.rawValue, in: lease.partition)
-    let desk = NotifyDesk(
+    let handler = NotifyHandler(
       lease: lease, cursor: cursor, bus: bus, storage: storage, subscriptions: subscriptions, tokens: tokens,
       host: host, metrics: metrics)
-    desks.withLock { $0[lease.partition] = desk }
-    try await desk.load()
-    let follower = ChangeFollower(lease, bus: bus, storage: storage, host: host, consumer: desk)
-    let attach = Self.attach(lease.partition, desk)
+    desks.withLock { $0[lease.partition] = handler }
+    try await handler.load()
+    let follower = ChangeFollower(lease, bus: bus, storage: storage, host: host, consumer: handler)
+    let attach = Self.attach(lease.partition, handler)
     defer { endpoints.remove(attach.pattern) }
     let acks = try await bus.subscribe(
       .everyAck(lease.partition), group: NotifyService.name.rawValue, capacity: NotifyLimits.acksWaiting)
@@ -92,24 +92,24 @@ final class NotifyWork: PartitionWork {
           lease.serving()
         }
       }
-      group.addTask { await desk.hear(acks) }
-      group.addTask { await desk.runTimers() }
-      group.addTask { try await desk.runCursor() }
+      group.addTask { await handler.hear(acks) }
+      group.addTask { await handler.runTimers() }
+      group.addTask { try await handler.runCursor() }
       defer { group.cancelAll() }
       try await group.next()
     }
   }
 
   func handOver(_ lease: PartitionLease) async {
-    guard let desk = desks.withLock({ $0.removeValue(forKey: lease.partition) }) else { return }
+    guard let handler = desks.withLock({ $0.removeValue(forKey: lease.partition) }) else { return }
     // The next owner begins at the cursor as it is; an older one only makes it repeat itself.
-    try? await desk.saveCursor()
+    try? await handler.saveCursor()
   }
 
-  private static func attach(_ partition: Partition, _ desk: NotifyDesk) -> Endpoint {
+  private static func attach(_ partition: Partition, _ handler: NotifyHandler) -> Endpoint {
     Endpoint(
       "attach", .exact(.partitioned(NotifyService.name, partition, method: "attach")),
       group: NotifyService.name.rawValue, maxInFlight: NotifyLimits.inFlight
-    ) { (request: AttachRequest, _) async throws(CaravanError) in try await desk.attach(request) }
+    ) { (request: AttachRequest, _) async throws(CaravanError) in try await handler.attach(request) }
   }
 }

@@ -63,7 +63,7 @@ final class QueryWork: PartitionWork {
   private let host: Host
   private let lock: DirectoryLock
   private let storage: StorageClient
-  private let desk: QueryDesk
+  private let handler: QueryHandler
 
   init(
     endpoints: ServiceHost, bus: any MessageBus, host: Host, directory: String,
@@ -76,7 +76,7 @@ final class QueryWork: PartitionWork {
     storage = StorageClient(bus: bus, host: host, writer: "@\(QueryService.name.rawValue)")
     let file = IndexFile(path: "\(directory)/index.db", durability: durability)
     let writer = try IndexWriter(file, executors: host.executors)
-    desk = QueryDesk(
+    handler = QueryHandler(
       writer: writer, reader: try IndexReader(file, executors: host.executors),
       types: TypeSource(SchemaClient(bus: bus, clock: host.clock), clock: host.clock),
       metrics: QueryMetrics(host.metrics),
@@ -88,19 +88,19 @@ final class QueryWork: PartitionWork {
     let wanted = try await stillWanted(in: partition)
     let demand = Demand(wanted, clock: host.clock)
     let feeder = IndexFeeder(
-      partition: partition, demand: demand, index: desk.writer, storage: storage, types: desk.types,
-      metrics: desk.metrics)
+      partition: partition, demand: demand, index: handler.writer, storage: storage, types: handler.types,
+      metrics: handler.metrics)
     let follower = ChangeFollower(
       lease, bus: bus, storage: storage, host: host, gathering: .forIndex, consumer: feeder)
     let pattern = SubjectPattern.exact(.partitioned(QueryService.name, partition, method: "find"))
     let find = Endpoint(
       "find", pattern, group: QueryService.name.rawValue, maxInFlight: QueryLimits.inFlight
-    ) { [desk] (request: QueryRequest, _) async throws(CaravanError) in
-      try await desk.find(request, in: partition) { (database) async throws(CaravanError) in
+    ) { [handler] (request: QueryRequest, _) async throws(CaravanError) in
+      try await handler.find(request, in: partition) { (database) async throws(CaravanError) in
         try await demand.follow()
         switch demand.ask(database) {
         case .known: break
-        case .renew: try await desk.writer.want(database, at: demand.now)
+        case .renew: try await handler.writer.want(database, at: demand.now)
         case .include:
           try await follower.betweenChanges { () async throws(CaravanError) in try await feeder.include(database) }
         }
@@ -118,7 +118,7 @@ final class QueryWork: PartitionWork {
       await demand.waitForFirst()
       try Task.checkCancellation()
     }
-    let cursor = wanted.isEmpty ? nil : try await desk.writer.cursor(of: partition)
+    let cursor = wanted.isEmpty ? nil : try await handler.writer.cursor(of: partition)
     try await follower.run(from: cursor) {
       demand.isFollowed(true)
       guard !wanted.isEmpty else { return }
@@ -129,9 +129,9 @@ final class QueryWork: PartitionWork {
 
   /// What the index has, and when it was asked about last; it loses what nobody has asked about for long.
   private func stillWanted(in partition: Partition) async throws(CaravanError) -> [DatabaseID: WallTime] {
-    var wanted = try await desk.writer.wanted(in: partition)
+    var wanted = try await handler.writer.wanted(in: partition)
     for (database, last) in wanted where Demand.isUnasked(since: last, at: host.clock.wallTime) {
-      try await desk.writer.forget(database)
+      try await handler.writer.forget(database)
       wanted[database] = nil
     }
     return wanted
@@ -141,8 +141,8 @@ final class QueryWork: PartitionWork {
   func handOver(_ lease: PartitionLease) async {}
 
   func close() async {
-    await desk.reader.close()
-    await desk.writer.close()
+    await handler.reader.close()
+    await handler.writer.close()
     lock.release()
   }
 }

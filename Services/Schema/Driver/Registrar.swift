@@ -44,10 +44,10 @@ final class Registrar: Sendable {
   /// Of what is known already: answers soon or not at all.
   private let confirming: StorageClient
   private let host: Host
-  private let containers: ContainerDesk
+  private let containers: ContainerHandler
   private let caches = Mutex(Caches())
 
-  init(storage: StorageClient, confirming: StorageClient, containers: ContainerDesk, host: Host) {
+  init(storage: StorageClient, confirming: StorageClient, containers: ContainerHandler, host: Host) {
     self.containers = containers
     self.storage = storage
     self.confirming = confirming

@@ -23,7 +23,7 @@ package final class SchemaService: Service {
     (soon.deadline, soon.attempts) = (SchemaLimits.confirmingDeadline, 1)
     let storage = StorageClient(bus: bus, host: host, writer: SchemaRecords.reader)
     let confirming = StorageClient(bus: bus, host: host, writer: SchemaRecords.reader, policy: soon)
-    let containers = try ContainerDesk(storage: storage, confirming: confirming, host: host, isOpen: opensContainers)
+    let containers = try ContainerHandler(storage: storage, confirming: confirming, host: host, isOpen: opensContainers)
     let registrar = Registrar(storage: storage, confirming: confirming, containers: containers, host: host)
     service = ServiceHost(
       name: "caravan-schema", version: version, bus: bus, host: host,

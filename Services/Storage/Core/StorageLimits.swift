@@ -75,7 +75,7 @@ package enum StorageLimits {
   package static let relayPause: Duration = .seconds(5)
   /// Milliseconds that the clocks of storage's machine and of the database's server may differ by.
   package static let clockDifference: Int64 = 60_000
-  /// Upkeep follows a commit after so long, and comes anyway after the longer time.
+  /// Maintenance follows a commit after so long, and comes anyway after the longer time.
   package static let upkeepInterval: Duration = .seconds(5)
   package static let idleUpkeepInterval: Duration = .seconds(60)
   /// With so many requests in flight upkeep lets them go first, for so long at most; how often it looks; and after that

@@ -37,7 +37,7 @@ package final class ChangeFeed: CommitObserver {
         changes += group
         count += 1
       }
-      for hint in Hint.plan(changes) { await publish(hint, bus, host, metrics) }
+      for hint in ChangeEvent.plan(changes) { await publish(hint, bus, host, metrics) }
       // Where much comes at once more is on its way: a hint of many costs everybody less than many hints.
       if changes.count >= StorageLimits.changesInStorm { try? await host.clock.sleep(for: StorageLimits.hintLinger) }
     }
@@ -50,12 +50,12 @@ package final class ChangeFeed: CommitObserver {
     }
   }
 
-  private func publish(_ hint: Hint, _ bus: any MessageBus, _ host: Host, _ metrics: StorageMetrics) async {
+  private func publish(_ hint: ChangeEvent, _ bus: any MessageBus, _ host: Host, _ metrics: StorageMetrics) async {
     do {
       try await bus.publish(ChangeHint(hint), to: .changes(hint.partition))
       metrics.hints.add()
     } catch {
-      metrics.lostHints.add()
+      metrics.lostEvents.add()
       lost.raise()
       host.log.debug("a change hint could not be sent", [.partition: hint.partition, .error: error])
     }

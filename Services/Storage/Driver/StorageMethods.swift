@@ -19,7 +19,7 @@ struct StorageMethods: Sendable {
   let ticketClock: any Clock
   private let traffic: ChunkTraffic
   private let lists: ListedChunks
-  private let groups: GroupDesk
+  private let groups: GroupHandler
 
   init(
     store: any Store, actions: DelayedActions, metrics: StorageMetrics, moves: OwnerMover?, clock: TrustedClock?,
@@ -33,7 +33,7 @@ struct StorageMethods: Sendable {
     self.metrics = metrics
     traffic = ChunkTraffic(store: store, metrics: metrics)
     lists = ListedChunks(store: store)
-    groups = GroupDesk(store: store, metrics: metrics, traffic: traffic, lists: lists)
+    groups = GroupHandler(store: store, metrics: metrics, traffic: traffic, lists: lists)
   }
 
   var endpoints: [Endpoint] { StorageMethod.allCases.map(endpoint) }

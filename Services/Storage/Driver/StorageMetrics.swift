@@ -45,7 +45,7 @@ struct StorageMetrics: Sendable {
   let patchesRefused: Counter
   let patchesOut: Counter
   let hints: Counter
-  let lostHints: Counter
+  let lostEvents: Counter
   private let registry: MetricsRegistry
 
   init(_ registry: MetricsRegistry) {
@@ -67,7 +67,7 @@ struct StorageMetrics: Sendable {
     patchesRefused = registry.counter(.patches, [.direction: "in", .outcome: "refused"])
     patchesOut = registry.counter(.patches, [.direction: "out", .outcome: "sent"])
     hints = registry.counter(.hints, [.outcome: "sent"])
-    lostHints = registry.counter(.hints, [.outcome: "lost"])
+    lostEvents = registry.counter(.hints, [.outcome: "lost"])
   }
 
   func count(_ result: CommitResult, in zone: ZoneID) {

@@ -15,7 +15,7 @@ package final class StorageService: Service {
   private let host: Host
   private let metrics: StorageMetrics
   private let objects: ObjectMover?
-  private let upkeep: Upkeep
+  private let upkeep: Maintenance
   private let moves: OwnerMover?
 
   /// - Parameters:
@@ -43,13 +43,13 @@ package final class StorageService: Service {
     let actions = DelayedActions(store: store, host: host)
     let methods = StorageMethods(
       store: store, actions: actions, metrics: metrics, moves: moves, clock: clock, ticketClock: host.clock)
-    let chunks = ChunkGate(store: store, host: host, ticketKey: ticketKey, rates: rates, metrics: metrics)
+    let chunks = ChunkAdmission(store: store, host: host, ticketKey: ticketKey, rates: rates, metrics: metrics)
     let service = ServiceHost(
       name: "caravan-storage", version: version, bus: bus, host: host, companions: companions,
       endpoints: methods.endpoints + [chunks.endpoint]
     ) { store.trouble }
     self.service = service
-    upkeep = Upkeep(
+    upkeep = Maintenance(
       store: store, actions: actions, host: host, metrics: metrics, moved: feed.moved,
       requests: { service.inFlight }, clock: clock, server: server)
   }

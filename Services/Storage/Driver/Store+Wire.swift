@@ -6,7 +6,7 @@ import CaravanWire
 // The store's values as messages, and back.
 
 extension ChangeHint {
-  init(_ hint: Hint) {
+  init(_ hint: ChangeEvent) {
     self.init(
       previous: hint.previous, log: hint.changes.map { LogEntry($0.log) },
       pages: hint.carriesEntries

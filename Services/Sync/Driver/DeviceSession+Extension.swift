@@ -22,11 +22,11 @@ extension DeviceSession {
       guard mutation.kind == .save, mutation.guards.isEmpty, let server = reply.outcomes[index].server,
         server.name == mutation.name, !server.deleted, let type = checked.types[mutation.type]
       else { continue }
-      let behaviour = await cloud.behaviour.now(of: type, in: zone.database)
-      guard behaviour.conflicts == .serverExtension, let ops = SettlementOps(push, index) else { continue }
+      let typeSettings = await cloud.typeSettings.now(of: type, in: zone.database)
+      guard typeSettings.conflicts == .serverExtension, let ops = SettlementOps(push, index) else { continue }
       let row = DisputedRow(
         mutation: mutation, type: type, ancestor: push.mutations[index].ancestor, zone: zone, ops: ops,
-        fallback: behaviour.fallback, deadline: start + .milliseconds(Int64(behaviour.extensionMilliseconds)))
+        fallback: typeSettings.fallback, deadline: start + .milliseconds(Int64(typeSettings.extensionMilliseconds)))
       (reply.outcomes[index], isAnswering) = await settle(row, against: server, asking: isAnswering)
     }
   }

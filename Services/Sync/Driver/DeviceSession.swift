@@ -72,12 +72,12 @@ struct DeviceSession: Sendable {
   ) async -> CaravanWire.Result {
     do throws(CaravanError) {
       try cloud.features.check(operation.feature)
-      try cloud.turnstile.pass(operation, of: device, prepaid)
+      try cloud.admission.pass(operation, of: device, prepaid)
       let kind = try await permits.withPermit { () async throws(CaravanError) in
         try await admit(to: operation)
         return try await performWatched(operation, account)
       }
-      cloud.turnstile.charge(kind, of: operation, of: device)
+      cloud.admission.charge(kind, of: operation, of: device)
       cloud.metrics.count(isRefused: false)
       return CaravanWire.Result(kind: kind)
     } catch {
@@ -92,7 +92,7 @@ struct DeviceSession: Sendable {
     _ operation: CaravanWire.Operation, _ account: ReplyAccount
   ) async throws(CaravanError) -> CaravanWire.Result.Kind {
     do { return try await perform(operation, account) } catch {
-      cloud.turnstile.note(error, of: operation)
+      cloud.admission.note(error, of: operation)
       throw error
     }
   }

@@ -3,7 +3,7 @@ import CaravanRuntime
 import CaravanSyncCore
 
 /// So many disputes are put to extensions at once, of all devices: what hangs must not hold up everybody's pushes.
-final class DisputeGate: Sendable {
+final class DisputeLimiter: Sendable {
   private let inside = Mutex(0)
   private let limit: Int
 

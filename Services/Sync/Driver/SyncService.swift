@@ -40,8 +40,8 @@ package final class SyncService: Service {
           // The broker proves who that is; nothing in a payload says who is asking (architecture §4).
           let device = try Self.sender(of: incoming.subject)
           do throws(CaravanError) {
-            return try await cloud.turnstile.countingFrame(of: device) { () async throws(CaravanError) in
-              let parcels = Parcels(of: device, cloud)
+            return try await cloud.admission.countingFrame(of: device) { () async throws(CaravanError) in
+              let parcels = AnswerFragments(of: device, cloud)
               let (frame, form, prepaid) = try await parcels.open(incoming.message.payload)
               let exchange = try await codec.open(frame)
               let session = DeviceSession(
@@ -88,11 +88,11 @@ final class Cloud: Sendable {
   let metrics: SyncMetrics
   let features: Features
   let faults: FaultSwitch
-  let turnstile: Turnstile
+  let admission: AdmissionControl
   let lanes = DeviceLanes()
   let refusals: DeviceRefusals
-  let disputes = DisputeGate()
-  let behaviour: Behaviour
+  let disputes = DisputeLimiter()
+  let typeSettings: TypeSettingsCache
 
   init(
     bus: any MessageBus, host: Host, ticketKey: any TicketKeys, tokenKey: any TicketKeys, aliasKey: TicketKey?,
@@ -104,13 +104,13 @@ final class Cloud: Sendable {
     self.host = host
     storage = StorageClient(bus: bus, host: host, writer: Self.writer)
     schema = SchemaClient(bus: bus, clock: host.clock)
-    behaviour = Behaviour(schema, clock: host.clock)
+    typeSettings = TypeSettingsCache(schema, clock: host.clock)
     tokens = TokenSeal(key: tokenKey)
     tickets = TicketSeal(key: ticketKey)
     turns = TurnSeal(key: tokenKey)
     aliases = AliasRegistry(AliasStore(storage: storage), legacy: aliasKey, host: host)
     metrics = SyncMetrics(host.metrics)
-    turnstile = Turnstile(rates, host: host)
+    admission = AdmissionControl(rates, host: host)
     refusals = DeviceRefusals(host, retryAfter: SyncLimits.retryAfterMilliseconds)
   }
 }

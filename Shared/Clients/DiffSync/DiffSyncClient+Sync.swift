@@ -11,7 +11,7 @@ public struct SyncReport: Sendable, Hashable {
   public var pulled = 0
   /// Diffs that went.
   public var pushed = 0
-  /// Objects with unsent edits that are gone at the server (`DiffSyncClient.objectsAside`).
+  /// Objects with unsent edits that are gone at the server (`DiffSyncClient.setAsideObjects`).
   public var aside = 0
 }
 

@@ -121,15 +121,15 @@ public actor DiffSyncClient {
   /// By uuid: what had not been sent of objects that were deleted elsewhere, when the server no longer knew of the
   /// deletion, for this client had been away for longer than it is remembered. The objects stay deleted; make new ones
   /// of what is still wanted, and discard these.
-  public func objectsAside() throws(CaravanError) -> [String: UnsentObject] { try file.aside() }
+  public func setAsideObjects() throws(CaravanError) -> [String: UnsentObject] { try file.aside() }
 
   public func discardAside(_ uuid: String) throws(CaravanError) { try file.discardAside(uuid) }
 
   func requireRoomAside() throws(CaravanError) {
-    guard try file.countAside() < DiffLimits.objectsAside else {
+    guard try file.countAside() < DiffLimits.setAsideObjects else {
       throw CaravanError(
         .limitExceeded,
-        "\(DiffLimits.objectsAside) objects with unsent edits are put aside: look at objectsAside, and discard them")
+        "\(DiffLimits.setAsideObjects) objects with unsent edits are put aside: look at objectsAside, and discard them")
     }
   }
 

@@ -13,7 +13,7 @@ final class AppConnection: Sendable {
     var last: UInt64 = 0
     /// Tasks that wait for upcalls.
     var listeners = 0
-    var vigil = Vigil()
+    var watchdog = Watchdog()
     /// The agent has let the app in: before, it takes nothing but a hello.
     var isLetIn = false
     /// Why the connection has ended.
@@ -43,7 +43,7 @@ final class AppConnection: Sendable {
       loop: while true {
         switch try await socket.next() {
         case .frame(let frame):
-          state.withLock { $0.vigil.heard() }
+          state.withLock { $0.watchdog.heard() }
           try dispatch(try frame.reply())
         case .woken: continue
         case .closed: break loop
@@ -99,9 +99,9 @@ final class AppConnection: Sendable {
   private func beginListening() {
     let isAlone = state.withLock { state in
       state.listeners += 1
-      return state.vigil.begin()
+      return state.watchdog.begin()
     }
-    if isAlone { keepVigil() }
+    if isAlone { keepWatch() }
   }
 
   private func endListening() { state.withLock { $0.listeners -= 1 } }
@@ -109,14 +109,14 @@ final class AppConnection: Sendable {
   func letIn() { state.withLock { $0.isLetIn = true } }
 
   /// Waits are bounded by the agent's signs of life.
-  private func keepVigil() {
+  private func keepWatch() {
     guard let patience else { return }
     EventLoop.main.call(after: patience / 2) { [weak self] in self?.look(patience) }
   }
 
   private func look(_ patience: Duration) {
     let (step, isLetIn) = state.withLock { state in
-      (state.vigil.look(isAwaited: state.isAwaiting), state.isLetIn)
+      (state.watchdog.look(isAwaited: state.isAwaiting), state.isLetIn)
     }
     switch step {
     case .end: return
@@ -128,7 +128,7 @@ final class AppConnection: Sendable {
       close(CaravanError(.timedOut, "\(silence): is it stopped, or just starting?"))
       return socket.shutDown()
     }
-    keepVigil()
+    keepWatch()
   }
 
   /// Sends a request and leaves its answer for later: several can be on their way, and are carried out in this order.
@@ -156,9 +156,9 @@ final class AppConnection: Sendable {
     }
     let isAlone = state.withLock { state in
       state.waiting[id] = promise
-      return state.vigil.begin()
+      return state.watchdog.begin()
     }
-    if isAlone { keepVigil() }
+    if isAlone { keepWatch() }
     socket.post(message, data: data)
     return (id, promise)
   }

@@ -1,9 +1,9 @@
 package import CaravanModel
 
 /// What accounts hold beside the partition that is written to: a default zone is spread over shards, each partition has
-/// a writer of its own, and none sees what others write (CK-10, CK-102). Upkeep sums it for those accounts that writers
-/// ask about, and tells them: so it is some seconds old, and a quota is kept to but for what was written meanwhile.
-/// Times are of a clock that never goes back, in nanoseconds.
+/// a writer of its own, and none sees what others write (CK-10, CK-102). Maintenance sums it for those accounts that
+/// writers ask about, and tells them: so it is some seconds old, and a quota is kept to but for what was written
+/// meanwhile. Times are of a clock that never goes back, in nanoseconds.
 package struct SpreadUsage: Sendable {
   private struct Told {
     let parts: [Partition: Usage]

@@ -164,7 +164,7 @@ public protocol Store: Sendable {
   /// - Parameter quota: nil: what the store was opened with.
   func setQuota(_ quota: Quota?, of account: Account) async throws(CaravanError) -> AccountState
 
-  // MARK: Upkeep
+  // MARK: Maintenance
 
   /// What names the store among all others, for those that share it; nil: one process owns it.
   func sharedName() async throws(CaravanError) -> String?

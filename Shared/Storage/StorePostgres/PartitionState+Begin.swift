@@ -21,7 +21,7 @@ extension PartitionState {
   /// With what seq the zone's next life begins.
   func beginning(of name: ZoneID) throws(CaravanError) -> Seq {
     if let known = newest[name].flatMap({ zones[$0] }) { return known.seq }
-    return try unnamedLives(of: name).map(\.beginning).max() ?? 0
+    return try unnamedIncarnations(of: name).map(\.beginning).max() ?? 0
   }
 
   /// - Throws: `limitExceeded` when its owner has too many.
@@ -29,7 +29,7 @@ extension PartitionState {
     try checkShare(of: name.database)
     let seq = try beginning(of: name)
     if newest[name] == nil {
-      for life in try unnamedLives(of: name) {
+      for life in try unnamedIncarnations(of: name) {
         var past = try makeZone(name, seq: life.seq)
         past.stage = life.isRestored ? ZoneStage.restored : ZoneStage.purged
         (past.lostThrough, past.isChanged) = (life.lostThrough, true)
@@ -41,10 +41,10 @@ extension PartitionState {
   }
 
   /// Lives that a zone may have had of whose name nothing is known here.
-  private func unnamedLives(of name: ZoneID) throws(CaravanError) -> [PastLife] {
+  private func unnamedIncarnations(of name: ZoneID) throws(CaravanError) -> [PastIncarnation] {
     if let known = unnamed[name.database] { return known }
     let lives = try look { (db) throws(PostgresError) in
-      ZoneLives(
+      ZoneIncarnations(
         try db.run(
           DeviceStatements.lives, Int32(partition.number), name.database.key, BuriedZones.name)
       ).over

@@ -74,7 +74,7 @@ extension PartitionState {
     switch outcome {
     case .aborted: return { _ throws(CaravanError) in .aborted }
     case .decided(let verdicts, let zoneSeq, let incarnation, let time):
-      if let row = self.zone(zone) { leaveFootprint(of: op.writer, in: row) }
+      if let row = self.zone(zone) { keepReadPosition(of: op.writer, in: row) }
       var read: [String: Outcome] = [:]
       for verdict in verdicts {
         switch verdict {

@@ -36,7 +36,7 @@ extension PartitionState {
     var lives = looked.lives[zone] ?? [:]
     for life in zones.values where life.name == zone && life.stage <= ZoneStage.restored {
       lives[life.id] =
-        life.isAlive ? .some(nil) : PastLife(seq: life.seq, lostThrough: life.lostThrough)
+        life.isAlive ? .some(nil) : PastIncarnation(seq: life.seq, lostThrough: life.lostThrough)
     }
     let over =
       lives.isEmpty

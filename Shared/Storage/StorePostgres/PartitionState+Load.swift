@@ -73,7 +73,7 @@ private struct PartLoad {
   private let lists: [Wants.Chunk]
   private let leases: [String]
   private let accounts: [Account]
-  private let footprints: [Wants.Footprint]
+  private let footprints: [Wants.ReadPosition]
   private var zonesAt: Int?
   private var recordsAt: Int?
   private var entriesAt: Int?
@@ -141,7 +141,7 @@ private struct PartLoad {
     for zone in pasts {
       pastsAt.append((zone, at: pipeline.add(DeviceStatements.lives, number, zone.database.key, zone.name)))
     }
-    if !leases.isEmpty { leasesAt = pipeline.add(Statements.leases, number, leases + [LeaseTenure.forgotten]) }
+    if !leases.isEmpty { leasesAt = pipeline.add(Statements.leases, number, leases + [LeaseHolder.forgotten]) }
     groups.ask(&pipeline, number)
     if !accounts.isEmpty { accountsAt = pipeline.add(Statements.accounts, number, accounts.map(\.key)) }
     for account in accounts where account.partition != partition {
@@ -167,12 +167,12 @@ private struct PartLoad {
     if let at = listsAt { for row in answers[at] { state.looked.lists[lists[row.ordinal]] = row.bytes(1) } }
     if let at = footprintsAt {
       for row in answers[at] {
-        let key = PartitionState.FootprintKey(zone: row.integer(1), writer: footprints[row.ordinal].writer)
-        state.footprints[key] = Footprint(first: row.unsigned(2), reach: row.unsigned(3))
+        let key = PartitionState.ReadPositionKey(zone: row.integer(1), writer: footprints[row.ordinal].writer)
+        state.footprints[key] = ReadPosition(first: row.unsigned(2), reach: row.unsigned(3))
       }
     }
     for (zone, at) in pastsAt { Self.read(lives: answers[at], of: zone, into: state) }
-    if let at = leasesAt { for row in answers[at] { state.leases[row.text(0)] = LeaseTenure(row) } }
+    if let at = leasesAt { for row in answers[at] { state.leases[row.text(0)] = LeaseHolder(row) } }
     try groups.read(answers, into: state)
     if let at = accountsAt { for row in answers[at] { state.read(accounts[row.ordinal], row) } }
     for (account, at) in homesAt { if let row = answers[at].first { state.read(quotaOf: account, row) } }
@@ -192,7 +192,7 @@ private struct PartLoad {
       let isAlive = row.integer(1) == ZoneStage.alive
       state.looked.lives[zone]?[row.integer(4)] =
         isAlive
-        ? .some(nil) : PastLife(seq: row.unsigned(0), lostThrough: row.unsigned(2))
+        ? .some(nil) : PastIncarnation(seq: row.unsigned(0), lostThrough: row.unsigned(2))
       if isAlive { state.looked.purged[zone] = row.unsigned(5) }
     }
   }
@@ -273,7 +273,7 @@ extension AccountState {
   }
 }
 
-extension LeaseTenure {
+extension LeaseHolder {
   /// From columns name, holder, token, expires.
   init(_ row: Row) { self.init(holder: row.text(1), token: row.unsigned(2), expires: row.integer(3)) }
 }

@@ -18,7 +18,7 @@ struct GroupSave {
       addLinks(state)
       addLog(state)
       addOps(state)
-      addFootprints(state)
+      addReadPositions(state)
       addChunks(state)
       addAccounts(state)
       addOwnership(state)
@@ -133,7 +133,7 @@ struct GroupSave {
     pipeline.add(Statements.forgetOps, state.key, names, epochs, numbers)
   }
 
-  private mutating func addFootprints(_ state: PartitionState) {
+  private mutating func addReadPositions(_ state: PartitionState) {
     guard !state.newFootprints.isEmpty else { return }
     let moved = state.newFootprints.map { $0 }
     pipeline.add(

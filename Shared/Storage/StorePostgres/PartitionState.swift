@@ -36,7 +36,7 @@ final class PartitionState {
     var snapshot: Seq = 0
     /// Records of it refer to others, or once did.
     var isLinked = false
-    /// `PastLife.lostThrough`.
+    /// `PastIncarnation.lostThrough`.
     var lostThrough: Seq = 0
     /// When it was last written to, or deleted; 0: before the store kept that.
     var time: Int64 = 0
@@ -81,7 +81,7 @@ final class PartitionState {
     let epoch: UInt64
   }
 
-  struct FootprintKey: Hashable {
+  struct ReadPositionKey: Hashable {
     let zone: Int64
     let writer: String
   }
@@ -111,7 +111,7 @@ final class PartitionState {
   var floors: [Writer: UInt64] = [:]
   var ops: [OpID: Op] = [:]
   var chunks: [Wants.Chunk: Chunk] = [:]
-  var leases: [String: LeaseTenure] = [:]
+  var leases: [String: LeaseHolder] = [:]
   var groups: [OpID: StagedGroup] = [:]
   /// Bodies of parts that are staged.
   var parts: [Wants.Part: [UInt8]] = [:]
@@ -120,7 +120,7 @@ final class PartitionState {
   var accounts: [Account: AccountState] = [:]
   private let quotas: DefaultQuotas
   private let spread: SpreadAccounts
-  var footprints: [FootprintKey: Footprint] = [:]
+  var footprints: [ReadPositionKey: ReadPosition] = [:]
   /// Entries that commits look into, and who refers to records, as they were before the group; records that are not
   /// there, or that nobody refers to, are looked up as well.
   var looked = Looked()
@@ -132,14 +132,14 @@ final class PartitionState {
     /// Bytes of chunks that list those of large objects.
     var lists: [Wants.Chunk: [UInt8]] = [:]
     /// Of zones of which something was asked that has to do with restores: all lives, as they were, by id.
-    var lives: [ZoneID: [Int64: PastLife?]] = [:]
+    var lives: [ZoneID: [Int64: PastIncarnation?]] = [:]
     var purged: [ZoneID: Seq] = [:]
   }
 
   /// What is to be looked up that no commit told in advance: while the group decides, on its own connection.
   var connection: Connection?
   /// Lives that zones of a database may have had of whose names nothing is known.
-  var unnamed: [DatabaseID: [PastLife]] = [:]
+  var unnamed: [DatabaseID: [PastIncarnation]] = [:]
   /// Why the group cannot go on.
   var failure: PostgresError?
 
@@ -153,7 +153,7 @@ final class PartitionState {
   var loggedZones: [Int64] = []
   var newOps: [(op: OpID, zone: Int64, outcome: OpOutcome)] = []
   var newFloors: [Writer: UInt64] = [:]
-  var newFootprints: [FootprintKey: Footprint] = [:]
+  var newFootprints: [ReadPositionKey: ReadPosition] = [:]
   var staged: [Wants.Chunk: [UInt8]] = [:]
   /// New bytes of chunks that were damaged.
   var healed: [Wants.Chunk: [UInt8]] = [:]
@@ -237,9 +237,9 @@ final class PartitionState {
   }
 
   /// Part of every answer to a commit.
-  func leaveFootprint(of writer: String, in zone: Zone) {
-    let key = FootprintKey(zone: zone.id, writer: writer)
-    guard let moved = Footprint.moved(footprints[key], to: zone.seq, isExact: zone.snapshot > 0) else { return }
+  func keepReadPosition(of writer: String, in zone: Zone) {
+    let key = ReadPositionKey(zone: zone.id, writer: writer)
+    guard let moved = ReadPosition.moved(footprints[key], to: zone.seq, isExact: zone.snapshot > 0) else { return }
     footprints[key] = moved
     newFootprints[key] = moved
   }
@@ -304,7 +304,7 @@ final class PartitionState {
 
   func lease(_ names: [String], holder: String, ttl: Duration) -> [Lease] {
     names.map { name in
-      let decision = LeaseTenure.decide(name, known(name), holder: holder, ttl: ttl, now: now)
+      let decision = LeaseHolder.decide(name, known(name), holder: holder, ttl: ttl, now: now)
       if let next = decision.next {
         leases[name] = next
         newLeases.insert(name)
@@ -314,7 +314,7 @@ final class PartitionState {
   }
 
   func lock(_ name: String, _ wish: LockWish, holder: String) throws(CaravanError) -> Lease {
-    let decision = try LeaseTenure.decide(name, known(name), holder: holder, wish, now: now)
+    let decision = try LeaseHolder.decide(name, known(name), holder: holder, wish, now: now)
     if let next = decision.next {
       leases[name] = next
       newLeases.insert(name)
@@ -322,7 +322,7 @@ final class PartitionState {
     return decision.answer
   }
 
-  private func known(_ name: String) -> LeaseTenure? { leases[name] ?? leases[LeaseTenure.forgotten] }
+  private func known(_ name: String) -> LeaseHolder? { leases[name] ?? leases[LeaseHolder.forgotten] }
 
   func moveCursor(_ cursor: Cursor, to position: UInt64, proof: LeaseProof) throws(CaravanError) {
     try proof.check(leases[proof.lease], now: now, for: cursor.consumer)

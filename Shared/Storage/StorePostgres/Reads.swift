@@ -46,13 +46,13 @@ struct Reads {
         purged: row.unsigned(3), snapshots: ZoneState.snapshots(from: row.unsigned(5), to: row.unsigned(4)))
     }
     let footprint = answers.dropFirst().first?.first.map {
-      Footprint(first: $0.unsigned(2), reach: $0.unsigned(3))
+      ReadPosition(first: $0.unsigned(2), reach: $0.unsigned(3))
     }
-    let ended = query.dependsOnPast ? answers.dropFirst(2).first.map { ZoneLives($0).end } ?? 0 : 0
+    let ended = query.dependsOnPast ? answers.dropFirst(2).first.map { ZoneIncarnations($0).end } ?? 0 : 0
     switch ChangePlan(query, in: zone, ended: { ended }, footprint: { footprint }) {
     case .answer(let page): return page
     case .reset:
-      let lives = ZoneLives(try db.run(DeviceStatements.lives, partition, database, query.zone.name))
+      let lives = ZoneIncarnations(try db.run(DeviceStatements.lives, partition, database, query.zone.name))
       return query.reset(in: zone, after: lives.over, footprint)
     case .scan(let scan):
       guard scan.snapshot == query.target else { return try changes(query.withoutTarget) }
@@ -216,7 +216,7 @@ struct Reads {
     let answers = try db.run(pipeline)
     let now = answers[0].first?.integer(0) ?? 0
     return answers[1].map { row in
-      let tenure = LeaseTenure(row)
+      let tenure = LeaseHolder(row)
       return Lease(
         name: row.text(0), isGranted: true, token: tenure.token, holder: tenure.holder,
         remaining: .milliseconds(tenure.expires - now))

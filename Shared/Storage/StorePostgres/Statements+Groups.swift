@@ -45,7 +45,7 @@ enum GroupStatements {
     ORDER BY part
     """
 
-  // MARK: Upkeep
+  // MARK: Maintenance
 
   static let survey: StaticString = """
     SELECT DISTINCT partition FROM caravan_groups

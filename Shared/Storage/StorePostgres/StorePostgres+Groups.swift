@@ -70,7 +70,7 @@ extension Reads {
   }
 }
 
-extension Upkeep {
+extension PartitionMaintenance {
   /// Gives up groups that nobody goes on with, and those begun before the database's time went back (issue 5, B12);
   /// removes a part of one that has ended, and forgets the oldest.
   func collectGroups(in partition: Partition, clock: Int64?) throws(PostgresError) {

@@ -78,7 +78,7 @@ extension Reads {
   }
 }
 
-extension Upkeep {
+extension PartitionMaintenance {
   /// Records that a restore brought go to the object store that there is now.
   func queueRestoredObjects() throws(PostgresError) {
     var pipeline = Pipeline()

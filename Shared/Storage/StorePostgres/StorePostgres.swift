@@ -74,7 +74,7 @@ public final class StorePostgres: Store {
         let (host, queuesObjects) = (host, options.queuesObjects)
         let isDurable = try await writers[0].perform { (db) throws(PostgresError) in
           try Layout.prepare(db, host: host)
-          if queuesObjects { try Upkeep(db: db).queueRestoredObjects() }
+          if queuesObjects { try PartitionMaintenance(db: db).queueRestoredObjects() }
           return try db.run("SELECT 1 WHERE current_setting('fsync', true) = 'off'").isEmpty
         }
         if !isDurable {
@@ -144,7 +144,7 @@ public final class StorePostgres: Store {
     let partition = Partition(of: query.zone.database)
     let page = try await read.aimed { (incarnation) async throws(CaravanError) in
       try await writers[Int(partition.number) % writers.count].perform { (db) throws(PostgresError) in
-        try Upkeep(db: db).makeSnapshot(of: incarnation, in: partition, for: query.reader?.writer)
+        try PartitionMaintenance(db: db).makeSnapshot(of: incarnation, in: partition, for: query.reader?.writer)
       }
     }
     let time = clock ?? running
@@ -274,7 +274,7 @@ public final class StorePostgres: Store {
     return try await self.account(account)
   }
 
-  // MARK: Upkeep
+  // MARK: Maintenance
 
   /// What the clock of the database's server shows, by which leases, stamps and whatever goes by age are timed.
   public func serverTime() async throws(CaravanError) -> WallTime {
@@ -295,7 +295,9 @@ public final class StorePostgres: Store {
   /// A step for one partition of each kind of work.
   public func collect() async throws(CaravanError) -> Bool {
     let clock = clock
-    let survey = try await writers[0].perform { (db) throws(PostgresError) in try Upkeep(db: db).survey(clock: clock) }
+    let survey = try await writers[0].perform { (db) throws(PostgresError) in
+      try PartitionMaintenance(db: db).survey(clock: clock)
+    }
     try await work(on: survey.purging.first) { (upkeep, partition) throws(PostgresError) in
       try upkeep.purgeZone(in: partition, clock: clock)
     }
@@ -315,19 +317,19 @@ public final class StorePostgres: Store {
     if try await buryZones(clock: clock) { hasMore = true }
     for partition in survey.snapshots {
       let more = try await writers[Int(partition.number) % writers.count].perform { (db) throws(PostgresError) in
-        try Upkeep(db: db).collectSnapshots(in: partition, clock: clock)
+        try PartitionMaintenance(db: db).collectSnapshots(in: partition, clock: clock)
       }
       hasMore = hasMore || more
     }
     let hasMoreAccounts = try await spread.sum { account throws(CaravanError) in
       try await read { (reads) throws(PostgresError) in try reads.parts(of: account).mapValues(\.used) }
     }
-    try await runSlowUpkeep()
+    try await runSlowMaintenance()
     return !survey.isEmpty || hasMore || hasMoreAccounts
   }
 
   /// What looks at whole tables: one process of all does so, now and then.
-  private func runSlowUpkeep() async throws(CaravanError) {
+  private func runSlowMaintenance() async throws(CaravanError) {
     let now = host.clock.now
     let isDue = indexesDue.withLock { due in
       guard now >= due else { return false }
@@ -340,8 +342,8 @@ public final class StorePostgres: Store {
       return
     }
     let isBuilt = try await slowLane.read { (db) throws(PostgresError) in
-      try Upkeep(db: db).forgetOutcomes()
-      return try IndexUpkeep(db: db).run()
+      try PartitionMaintenance(db: db).forgetOutcomes()
+      return try IndexMaintenance(db: db).run()
     }
     await slowLane.close()
     if isBuilt { host.log.info("an index that had thinned out was built anew") }
@@ -353,7 +355,7 @@ public final class StorePostgres: Store {
     let (rule, count) = (options.tombstones, clock == nil ? running : nil)
     do throws(CaravanError) {
       try await writers[0].perform { (db) throws(PostgresError) in
-        try Upkeep(db: db).write(seen, rule, countedUntil: count)
+        try PartitionMaintenance(db: db).write(seen, rule, countedUntil: count)
       }
     } catch {
       sightings.withLock { $0.putBack(seen) }
@@ -366,7 +368,7 @@ public final class StorePostgres: Store {
       let start = turn
       turn = try await writers[Int(partition.number) % writers.count].perform { (db) throws(PostgresError) in
         var turn = start
-        try Upkeep(db: db).purgeTombstones(&turn, rule, clock: clock)
+        try PartitionMaintenance(db: db).purgeTombstones(&turn, rule, clock: clock)
         return turn
       }
     }
@@ -377,17 +379,17 @@ public final class StorePostgres: Store {
 
   /// On the connection that writes the partition, so that this process never waits for itself.
   private func work(
-    on partition: Partition?, _ step: @Sendable (Upkeep, Partition) throws(PostgresError) -> Void
+    on partition: Partition?, _ step: @Sendable (PartitionMaintenance, Partition) throws(PostgresError) -> Void
   ) async throws(CaravanError) {
     guard let partition else { return }
     try await perform(in: partition) { (upkeep) throws(PostgresError) in try step(upkeep, partition) }
   }
 
   func perform<Value: Sendable>(
-    in partition: Partition, _ step: @Sendable (Upkeep) throws(PostgresError) -> Value
+    in partition: Partition, _ step: @Sendable (PartitionMaintenance) throws(PostgresError) -> Value
   ) async throws(CaravanError) -> Value {
     try await writers[Int(partition.number) % writers.count].perform { (db) throws(PostgresError) in
-      try step(Upkeep(db: db))
+      try step(PartitionMaintenance(db: db))
     }
   }
 }

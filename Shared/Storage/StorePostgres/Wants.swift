@@ -34,11 +34,11 @@ struct Wants {
   private(set) var parts: Set<Part> = []
   /// Whose groups are counted.
   private(set) var owners: Set<UserID> = []
-  private(set) var footprints: Set<Footprint> = []
+  private(set) var footprints: Set<ReadPosition> = []
   /// Zones of which all lives are wanted.
   private(set) var pasts: Set<ZoneID> = []
 
-  struct Footprint: Hashable {
+  struct ReadPosition: Hashable {
     let zone: ZoneID
     let writer: String
   }
@@ -52,7 +52,7 @@ struct Wants {
   mutating func add(_ commit: Commit) {
     zones.insert(commit.zone)
     ops.insert(commit.op)
-    footprints.insert(Footprint(zone: commit.zone, writer: commit.op.writer))
+    footprints.insert(ReadPosition(zone: commit.zone, writer: commit.op.writer))
     let questions = ZoneInquiry.likely(commit)
     add(records: questions.heads, entries: questions.entries, referrers: questions.referrers, of: commit.zone)
     add(questions.chunks, in: commit.zone.database)
@@ -94,7 +94,7 @@ struct Wants {
   mutating func add(_ op: OpID, in zone: ZoneID) {
     ops.insert(op)
     zones.insert(zone)
-    footprints.insert(Footprint(zone: zone, writer: op.writer))
+    footprints.insert(ReadPosition(zone: zone, writer: op.writer))
   }
 
   mutating func add(_ zone: ZoneID) { zones.insert(zone) }

@@ -16,25 +16,25 @@ extension FileReads {
     switch plan {
     case .answer(let page): return page
     case .reset:
-      return query.reset(in: state, after: try pastLives(of: query.zone), try footprint(of: query.reader, zone))
+      return query.reset(in: state, after: try pastIncarnations(of: query.zone), try footprint(of: query.reader, zone))
     case .scan(let scan): return try self.scan(scan, query, zone)
     }
   }
 
   /// The version with which the last life of the zone that is over ended; 0: there was none.
   func ended(_ zone: ZoneID) throws(CaravanError) -> Seq {
-    try pastLives(of: zone).map(\.end).max() ?? 0
+    try pastIncarnations(of: zone).map(\.end).max() ?? 0
   }
 
   /// Those that are over, in their order. Of a zone that is not known by name, those that it may have had.
-  func pastLives(of zone: ZoneID) throws(CaravanError) -> [PastLife] {
+  func pastIncarnations(of zone: ZoneID) throws(CaravanError) -> [PastIncarnation] {
     guard let database = try database(zone.database) else { return UnknownZone.lives(reach: try reach) }
     let lives = try db.all(
       "SELECT seq, lost_through, state FROM zones WHERE database = ? AND name = ? AND state < 4 ORDER BY id",
       database, zone.name,
-      read: { (life: PastLife(seq: $0.unsigned(0), lostThrough: $0.unsigned(1)), state: $0.integer(2)) })
+      read: { (life: PastIncarnation(seq: $0.unsigned(0), lostThrough: $0.unsigned(1)), state: $0.integer(2)) })
     guard !lives.isEmpty else {
-      guard zone.name == BuriedZones.name else { return try pastLives(of: BuriedZones.zone(of: zone.database)) }
+      guard zone.name == BuriedZones.name else { return try pastIncarnations(of: BuriedZones.zone(of: zone.database)) }
       return UnknownZone.lives(reach: try reach)
     }
     return lives.filter { $0.state != ZoneStage.alive }.map(\.life)
@@ -110,15 +110,15 @@ extension FileReads {
     return page.finish()
   }
 
-  private func footprint(of reader: ChangeQuery.Reader?, _ zone: ZoneRow?) throws(CaravanError) -> Footprint? {
+  private func footprint(of reader: ChangeQuery.Reader?, _ zone: ZoneRow?) throws(CaravanError) -> ReadPosition? {
     guard let reader, let zone else { return nil }
     return try footprint(of: reader.writer, in: zone.id)
   }
 
-  func footprint(of writer: String, in zone: Int64) throws(CaravanError) -> Footprint? {
+  func footprint(of writer: String, in zone: Int64) throws(CaravanError) -> ReadPosition? {
     try db.first(
       "SELECT first, reach FROM footprints WHERE zone = ? AND writer = ?", zone, writer,
-      read: { Footprint(first: $0.unsigned(0), reach: $0.unsigned(1)) })
+      read: { ReadPosition(first: $0.unsigned(0), reach: $0.unsigned(1)) })
   }
 
   /// The reader's row, and since when it is its.

@@ -98,10 +98,10 @@ extension FileReads {
     ) { (row) throws(CaravanError) in (row.integer(0), try databaseID(row, from: 1)) }
   }
 
-  func lease(_ name: String) throws(CaravanError) -> LeaseTenure? {
+  func lease(_ name: String) throws(CaravanError) -> LeaseHolder? {
     try db.first(
       "SELECT holder, token, expires FROM leases WHERE name = ?", name,
-      read: { LeaseTenure(holder: $0.text(0), token: $0.unsigned(1), expires: $0.integer(2)) })
+      read: { LeaseHolder(holder: $0.text(0), token: $0.unsigned(1), expires: $0.integer(2)) })
   }
 
   /// `now` is Unix time in milliseconds.

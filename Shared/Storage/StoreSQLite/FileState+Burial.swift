@@ -6,7 +6,7 @@ internal import CaravanStore
 /// come back: tokens, outcomes of ops and positions of those who follow the log name lives by them for as long as
 /// anybody keeps one, and a life that had another's id would take them for its own.
 extension FileState {
-  private struct Life {
+  private struct Incarnation {
     let id: Int64
     let database: Int64
     let name: String
@@ -27,7 +27,7 @@ extension FileState {
   func buryZones(_ rule: TombstoneRule) throws(CaravanError) -> Bool {
     let lives = try db.all(
       "SELECT id, database, name, seq, changed, state, time FROM zones WHERE id > ? ORDER BY id LIMIT ?", turns.burial,
-      FileLimits.zonesPerBurial, read: Life.init)
+      FileLimits.zonesPerBurial, read: Incarnation.init)
     if let last = lives.last {
       try db.run(
         "DELETE FROM sightings WHERE zone > ? AND zone <= ? AND time <= ?", turns.burial, last.id, rule.activeSince(now)
@@ -44,7 +44,7 @@ extension FileState {
   }
 
   /// - Returns: whether it is done with, gone or not.
-  private func bury(_ life: Life) throws(CaravanError) -> Bool {
+  private func bury(_ life: Incarnation) throws(CaravanError) -> Bool {
     let lives = try lives(life.name, of: life.database)
     // What a restore took back is known by the names of zones.
     guard !lives.contains(where: { $0.stage == ZoneStage.restored }) else { return true }
@@ -61,7 +61,7 @@ extension FileState {
 
   /// Not the newest zone, lest its id be given again, and none whose objects are still to be removed; nor the newest
   /// entry of a log, which says where it goes on.
-  private func mayGo(_ life: Life) throws(CaravanError) -> Bool {
+  private func mayGo(_ life: Incarnation) throws(CaravanError) -> Bool {
     let isNewest = try db.first("SELECT max(id) FROM zones", read: { $0.integer(0) }) == life.id
     let hasObjects = try db.first("SELECT 1 FROM objects WHERE zone = ? LIMIT 1", life.id, read: { _ in true }) ?? false
     let head = try reads.logHead(of: partition(of: life.database))
@@ -74,7 +74,7 @@ extension FileState {
 
   /// Entries that refer to the zone, and those before: whoever has not read them in all that time reads zones anew.
   /// - Returns: whether all are gone.
-  private func trimLog(to life: Life) throws(CaravanError) -> Bool {
+  private func trimLog(to life: Incarnation) throws(CaravanError) -> Bool {
     let partition = Int64(try partition(of: life.database))
     try db.run(
       "DELETE FROM log WHERE key IN (SELECT key FROM log WHERE key >= ? AND key <= ? ORDER BY key LIMIT ?)",
@@ -82,7 +82,7 @@ extension FileState {
     return db.changedRows < FileLimits.collectedRows
   }
 
-  private func remember(buried life: Life) throws(CaravanError) {
+  private func remember(buried life: Incarnation) throws(CaravanError) {
     if let known = try lives(BuriedZones.name, of: life.database).last {
       try db.run(
         "UPDATE zones SET seq = max(seq, ?), changed = max(changed, ?) WHERE id = ?", life.seq, life.changed, known.id)
@@ -95,10 +95,10 @@ extension FileState {
     try checkRoom(for: db.lastInsertedRow, .zones)
   }
 
-  private func lives(_ name: String, of database: Int64) throws(CaravanError) -> [Life] {
+  private func lives(_ name: String, of database: Int64) throws(CaravanError) -> [Incarnation] {
     try db.all(
       """
       SELECT id, database, name, seq, changed, state, time FROM zones WHERE database = ? AND name = ? ORDER BY id
-      """, database, name, read: Life.init)
+      """, database, name, read: Incarnation.init)
   }
 }

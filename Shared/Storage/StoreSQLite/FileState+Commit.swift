@@ -62,7 +62,7 @@ extension FileState {
     case .aborted: return .aborted
     case .decided(let verdicts, let zoneSeq, let incarnation, let time):
       let row = try self.zone(zone)
-      if let row { try leaveFootprint(of: op.writer, in: row) }
+      if let row { try keepReadPosition(of: op.writer, in: row) }
       var outcomes: [Outcome] = []
       outcomes.reserveCapacity(verdicts.count)
       let now = now
@@ -90,12 +90,12 @@ extension FileState {
   private func seq(of zone: ZoneID, _ known: ZoneRecord?) throws(CaravanError) -> Seq {
     if let known { return known.seq }
     if let last = try reads.zone(zone) { return last.seq }
-    return UnknownZone.beginning(after: try reads.pastLives(of: zone))
+    return UnknownZone.beginning(after: try reads.pastIncarnations(of: zone))
   }
 
   /// nil: nothing here was ever restored.
   private func past(of zone: ZoneID, _ known: ZoneRecord?) throws(CaravanError) -> ZonePast? {
-    let lost = LostRange.ranges(after: try reads.pastLives(of: zone))
+    let lost = LostRange.ranges(after: try reads.pastIncarnations(of: zone))
     guard !lost.isEmpty else { return nil }
     let row = known == nil ? nil : try reads.zone(zone)
     return ZonePast(lost: lost, purged: row?.purged ?? 0)

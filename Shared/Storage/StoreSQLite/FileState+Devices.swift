@@ -5,33 +5,33 @@ internal import CaravanStore
 /// What the file knows of devices: the footprints of their commits, the sightings of their pulls; and the tombstones
 /// that they let go.
 extension FileState {
-  struct FootprintKey: Hashable {
+  struct ReadPositionKey: Hashable {
     var zone: Int64
     var writer: String
   }
 
   /// Part of every answer to a commit.
-  func leaveFootprint(of writer: String, in zone: ZoneRecord) throws(CaravanError) {
+  func keepReadPosition(of writer: String, in zone: ZoneRecord) throws(CaravanError) {
     let known = try footprint(of: writer, in: zone)
-    guard let moved = Footprint.moved(known, to: zone.seq, isExact: zone.snapshot > 0) else { return }
+    guard let moved = ReadPosition.moved(known, to: zone.seq, isExact: zone.snapshot > 0) else { return }
     try save(moved, of: writer, in: zone)
   }
 
-  func footprint(of writer: String, in zone: ZoneRecord) throws(CaravanError) -> Footprint? {
-    let key = FootprintKey(zone: zone.id, writer: writer)
+  func footprint(of writer: String, in zone: ZoneRecord) throws(CaravanError) -> ReadPosition? {
+    let key = ReadPositionKey(zone: zone.id, writer: writer)
     if let known = footprints[key] { return known }
     guard let known = try reads.footprint(of: writer, in: zone.id) else { return nil }
     remember(&footprints, key, known)
     return known
   }
 
-  func save(_ footprint: Footprint, of writer: String, in zone: ZoneRecord) throws(CaravanError) {
+  func save(_ footprint: ReadPosition, of writer: String, in zone: ZoneRecord) throws(CaravanError) {
     try db.run(
       """
       INSERT INTO footprints(zone, writer, first, reach) VALUES (?, ?, ?, ?)
       ON CONFLICT (zone, writer) DO UPDATE SET reach = excluded.reach
       """, zone.id, writer, footprint.first, footprint.reach)
-    remember(&footprints, FootprintKey(zone: zone.id, writer: writer), footprint)
+    remember(&footprints, ReadPositionKey(zone: zone.id, writer: writer), footprint)
   }
 
   func write(_ sightings: [Sighting], _ rule: TombstoneRule) throws(CaravanError) {

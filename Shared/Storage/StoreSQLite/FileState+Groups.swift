@@ -87,7 +87,7 @@ extension FileState {
     if !isKnown, op.number >= writer.floor { try keep(.aborted, of: op, writer, floor: 0) }
   }
 
-  // MARK: Upkeep
+  // MARK: Maintenance
 
   /// Gives up groups that nobody goes on with, and those to be kept for longer than any is, which were begun before the
   /// time went back (issue 5, B12); removes parts of those that have ended, and forgets the oldest.

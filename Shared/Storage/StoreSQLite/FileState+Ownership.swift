@@ -9,7 +9,7 @@ extension FileState {
     let now = now
     var grants: [Lease] = []
     for name in names {
-      let decision = LeaseTenure.decide(name, try known(name), holder: holder, ttl: ttl, now: now)
+      let decision = LeaseHolder.decide(name, try known(name), holder: holder, ttl: ttl, now: now)
       if let next = decision.next { try write(next, name) }
       grants.append(decision.answer)
     }
@@ -17,14 +17,14 @@ extension FileState {
   }
 
   func lock(_ name: String, _ wish: LockWish, holder: String) throws(CaravanError) -> Lease {
-    let decision = try LeaseTenure.decide(name, try known(name), holder: holder, wish, now: now)
+    let decision = try LeaseHolder.decide(name, try known(name), holder: holder, wish, now: now)
     if let next = decision.next { try write(next, name) }
     return decision.answer
   }
 
-  private func known(_ name: String) throws(CaravanError) -> LeaseTenure? {
+  private func known(_ name: String) throws(CaravanError) -> LeaseHolder? {
     if let known = try reads.lease(name) { return known }
-    return try reads.lease(LeaseTenure.forgotten)
+    return try reads.lease(LeaseHolder.forgotten)
   }
 
   /// Forgets leases that ended long ago: devices lock what they like, each under a name of its own (issue 5, A3).
@@ -32,16 +32,16 @@ extension FileState {
   func collectLeases() throws(CaravanError) -> Bool {
     let ended = try db.all(
       "SELECT name, token FROM leases WHERE expires < ? AND name <> ? LIMIT ?",
-      now - StoreLimits.endedLeasesKept.components.seconds * 1_000, LeaseTenure.forgotten, FileLimits.collectedRows,
+      now - StoreLimits.endedLeasesKept.components.seconds * 1_000, LeaseHolder.forgotten, FileLimits.collectedRows,
       read: { (name: $0.text(0), token: $0.unsigned(1)) })
     guard let highest = ended.map(\.token).max() else { return false }
-    let before = try reads.lease(LeaseTenure.forgotten)?.token ?? 0
-    try write(LeaseTenure(holder: "", token: max(before, highest), expires: 0), LeaseTenure.forgotten)
+    let before = try reads.lease(LeaseHolder.forgotten)?.token ?? 0
+    try write(LeaseHolder(holder: "", token: max(before, highest), expires: 0), LeaseHolder.forgotten)
     for lease in ended { try db.run("DELETE FROM leases WHERE name = ?", lease.name) }
     return ended.count == FileLimits.collectedRows
   }
 
-  func write(_ tenure: LeaseTenure, _ name: String) throws(CaravanError) {
+  func write(_ tenure: LeaseHolder, _ name: String) throws(CaravanError) {
     try db.run(
       """
       INSERT INTO leases(name, holder, token, expires) VALUES (?, ?, ?, ?)

@@ -20,7 +20,7 @@ extension FileState {
       remember(zone, of: name)
     }
     if let reader, let known = try footprint(of: reader, in: zone), known.reach > zone.seq {
-      try save(Footprint(first: known.first, reach: zone.seq), of: reader, in: zone)
+      try save(ReadPosition(first: known.first, reach: zone.seq), of: reader, in: zone)
     }
     return zone.seq
   }
@@ -37,7 +37,7 @@ extension FileState {
       """, next, entry)
   }
 
-  // MARK: Upkeep
+  // MARK: Maintenance
 
   /// Removes what no reader needs any more (CK-52), of the next few zones with snapshots.
   /// - Returns: whether there may be more.

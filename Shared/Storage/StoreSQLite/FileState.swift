@@ -22,7 +22,7 @@ final class FileState {
   var accounts: KnownAccounts
   /// Nil: nobody has a limit.
   let spread: SpreadAccounts?
-  var footprints: [FootprintKey: Footprint] = [:]
+  var footprints: [ReadPositionKey: ReadPosition] = [:]
   var knowledge = ChunkKnowledge()
   var writerNames = WriterNames()
   var compaction = Compaction()
@@ -184,13 +184,13 @@ final class FileState {
   func beginZone(_ zone: ZoneID) throws(CaravanError) -> ZoneRecord {
     try checkZones(of: zone.database)
     if let last = try reads.zone(zone) { return try makeZone(zone, seq: last.seq) }
-    let lives = try reads.pastLives(of: zone)
-    for life in lives { try addPastLife(life, of: zone) }
+    let lives = try reads.pastIncarnations(of: zone)
+    for life in lives { try addPastIncarnation(life, of: zone) }
     return try makeZone(zone, seq: UnknownZone.beginning(after: lives))
   }
 
   @discardableResult
-  func addPastLife(_ life: PastLife, of zone: ZoneID) throws(CaravanError) -> ZoneRecord {
+  func addPastIncarnation(_ life: PastIncarnation, of zone: ZoneID) throws(CaravanError) -> ZoneRecord {
     let row = try makeZone(zone, seq: life.seq)
     try db.run(
       "UPDATE zones SET state = ?, lost_through = ? WHERE id = ?",

@@ -326,7 +326,7 @@ public final class StoreSQLite: Store {
     return try await self.account(account)
   }
 
-  // MARK: Upkeep
+  // MARK: Maintenance
 
   public func status() async throws(CaravanError) -> StoreStatus {
     var status = StoreStatus()

@@ -10,7 +10,7 @@ public struct LostRange: Sendable, Hashable {
   private static let first: Seq = 1 << 36
 
   /// Whether neither of two versions need have been made from the other, for a restore may lie between them.
-  public static func mayBeOfTwoLives(_ one: Seq, _ other: Seq) -> Bool {
+  public static func mayBeOfTwoIncarnations(_ one: Seq, _ other: Seq) -> Bool {
     let (low, high) = (min(one, other), max(one, other))
     return high - low >= (high < first ? gap : life)
   }

@@ -190,16 +190,16 @@ actor BenchSuite {
   private func home(of device: String) -> String { "\(directory)/\(device)" }
 
   /// A request as sync asks storage, answered by nobody but an echo.
-  nonisolated func roundTripFloor(_ floors: Floors, rounds: Int) async throws -> Samples {
+  nonisolated func roundTripBaseline(_ floors: Baselines, rounds: Int) async throws -> Samples {
     try await withEcho(of: 1) { asking, answering, subject in
       try await floors.roundTrip(asking[0], answering, on: subject, rounds: rounds)
     }
   }
 
   /// As many connections as `clients`, each asking again and again; requests a second.
-  nonisolated func echoFloor(clients: Int, bytes: Int, seconds: Double) async throws -> Double {
+  nonisolated func echoBaseline(clients: Int, bytes: Int, seconds: Double) async throws -> Double {
     try await withEcho(of: clients) { asking, answering, subject in
-      try await Floors(host: host, directory: directory).echoes(
+      try await Baselines(host: host, directory: directory).echoes(
         asking, answering, on: subject, bytes: bytes, seconds: seconds)
     }
   }

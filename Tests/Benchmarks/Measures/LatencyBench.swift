@@ -10,10 +10,10 @@ struct LatencyBench: Sendable {
   let rounds: Int
 
   func run() async throws {
-    let floors = Floors(host: suite.host, directory: suite.directory)
+    let floors = Baselines(host: suite.host, directory: suite.directory)
     let sync = try floors.appendAndSync(bytes: 4 << 10, rounds: 200)
     let big = try floors.appendAndSync(bytes: 1 << 20, rounds: 30)
-    let trip = try await suite.roundTripFloor(floors, rounds: 500)
+    let trip = try await suite.roundTripBaseline(floors, rounds: 500)
     let sockets = (
       a: try await suite.agent("latency-a", user: "latency"), b: try await suite.agent("latency-b", user: "latency")
     )

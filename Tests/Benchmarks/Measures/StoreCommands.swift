@@ -42,7 +42,7 @@ enum StoreCommands {
   }
 
   static func floor(_ options: Options, _ host: Host) async throws(CaravanError) -> JSON {
-    let floor = EngineFloor(
+    let floor = EngineBaseline(
       place: try RowPlace(options, data), host: host, batch: options[batch], rowBytes: options[bytes],
       clients: options[clients], among: options[among], seconds: options[seconds])
     return JSON.object(["rows_per_s": .double(try await floor.rowsPerSecond())])

@@ -18,7 +18,7 @@ struct ThroughputBench: Sendable {
       for clients in [1, 8, 64] {
         let floor = try await suite.engine.rowsPerSecond(
           bytes: Self.rowBytes, batch: batch, clients: clients, seconds: 1)
-        let echoes = try await suite.echoFloor(clients: clients, bytes: batch * Self.rowBytes, seconds: 1)
+        let echoes = try await suite.echoBaseline(clients: clients, bytes: batch * Self.rowBytes, seconds: 1)
         let (rows, samples) = try await measure(clients: clients, batch: batch)
         report.line(
           batch == 1 ? "single" : "batch_\(batch)",

@@ -9,14 +9,14 @@ import CaravanTestKit
 import Testing
 
 /// A broker that asks for credentials: the real one, or its model.
-private protocol GuardedWorld: Sendable {
+private protocol GuardedCluster: Sendable {
   var realm: Realm { get }
   func connect(_ credentials: Credentials) async throws -> any MessageBus
   /// The account has another token from now on.
   func update(_ account: JWT) async throws
 }
 
-private struct RealWorld: GuardedWorld {
+private struct RealCluster: GuardedCluster {
   let realm: Realm
 
   func connect(_ credentials: Credentials) async throws -> any MessageBus {
@@ -34,7 +34,7 @@ private struct RealWorld: GuardedWorld {
   }
 }
 
-private struct ModelWorld: GuardedWorld {
+private struct ModelCluster: GuardedCluster {
   let realm: Realm
   let broker: ModelBroker
 
@@ -52,11 +52,11 @@ private struct ModelWorld: GuardedWorld {
   func update(_ account: JWT) async throws { try broker.take(account) }
 }
 
-private func withGuard(_ kind: BusKind, _ body: (any GuardedWorld) async throws -> Void) async throws {
+private func withGuard(_ kind: BusKind, _ body: (any GuardedCluster) async throws -> Void) async throws {
   switch kind {
-  case .nats: try await withRealm { try await body(RealWorld(realm: $0)) }
+  case .nats: try await withRealm { try await body(RealCluster(realm: $0)) }
   case .inProcess:
-    try await withTemporaryDirectory { try await body(ModelWorld(Realm(in: $0))) }
+    try await withTemporaryDirectory { try await body(ModelCluster(Realm(in: $0))) }
   }
 }
 
@@ -74,10 +74,10 @@ struct BrokerModelTests {
     "issue 5, B13: what a device may not say or hear is refused, said to it, and never comes",
     arguments: BusKind.allCases)
   func foreign(kind: BusKind) async throws {
-    try await withGuard(kind) { world in
-      let server = try await world.connect(world.realm.service("@sync", Self.sync))
+    try await withGuard(kind) { cluster in
+      let server = try await cluster.connect(cluster.realm.service("@sync", Self.sync))
       let heard = try await server.subscribe(.everyExchange, group: "sync", capacity: 8)
-      let device = try await world.connect(world.realm.device("pi-4", user: "ann"))
+      let device = try await cluster.connect(cluster.realm.device("pi-4", user: "ann"))
       let events = device.events()
       for subject: Subject in [
         .exchange(EnrolledDevice("bob", "pi-4")), .exchange(EnrolledDevice("ann", "pi-5")), .notify(Self.pi),
@@ -103,10 +103,10 @@ struct BrokerModelTests {
   @Test(
     "issue 5, B13: a service answers whoever asks it, once, and its device hears that", arguments: BusKind.allCases)
   func answers(kind: BusKind) async throws {
-    try await withGuard(kind) { world in
-      let server = try await world.connect(world.realm.service("@sync", Self.sync))
+    try await withGuard(kind) { cluster in
+      let server = try await cluster.connect(cluster.realm.service("@sync", Self.sync))
       let heard = try await server.subscribe(.everyExchange, group: "sync", capacity: 8)
-      let device = try await world.connect(world.realm.device("pi-4", user: "ann"))
+      let device = try await cluster.connect(cluster.realm.device("pi-4", user: "ann"))
       let events = server.events()
       async let answer = device.request(Message([1]), to: .exchange(Self.pi), deadline: .seconds(10))
       let address = try #require(try await heard.nextMessage().reply)
@@ -123,19 +123,19 @@ struct BrokerModelTests {
 
   @Test("issue 5, B13: an answer that comes too late is refused, and any without leave", arguments: BusKind.allCases)
   func lateAnswers(kind: BusKind) async throws {
-    try await withGuard(kind) { world in
+    try await withGuard(kind) { cluster in
       for lifetime: Int64? in [50_000_000, nil] {
         var permissions = Self.sync
         permissions.responses = lifetime.map { .init(count: 5, lifetime: $0) }
-        let server = try await world.connect(world.realm.service("@sync", permissions))
+        let server = try await cluster.connect(cluster.realm.service("@sync", permissions))
         let heard = try await server.subscribe(.everyExchange, group: nil, capacity: 8)
-        let device = try await world.connect(world.realm.device("pi-4", user: "ann"))
+        let device = try await cluster.connect(cluster.realm.device("pi-4", user: "ann"))
         let events = server.events()
         async let refusal = failure {
           try await device.request(Message([1]), to: .exchange(Self.pi), deadline: .milliseconds(600))
         }
         let address = try #require(try await heard.nextMessage().reply)
-        try await world.realm.host.clock.sleep(for: .milliseconds(300))
+        try await cluster.realm.host.clock.sleep(for: .milliseconds(300))
         try await server.reply(Message([2]), to: address)
         #expect(await events.next()?.denies("Publish", address.text) == true)
         #expect(await refusal?.code == .timedOut)
@@ -147,12 +147,12 @@ struct BrokerModelTests {
     "issue 5, B13: a subscription wider than what is denied hears the rest; answers need a permitted inbox",
     arguments: BusKind.allCases)
   func denied(kind: BusKind) async throws {
-    try await withGuard(kind) { world in
+    try await withGuard(kind) { cluster in
       let all = Permissions(subscribe: .init(deny: ["changes.7"]))
-      let listener = try await world.connect(world.realm.service("@listener", all))
+      let listener = try await cluster.connect(cluster.realm.service("@listener", all))
       let changes = try await listener.subscribe(.everyChange, group: nil, capacity: 8)
-      let deaf = try await world.connect(
-        world.realm.service("@deaf", Permissions(subscribe: .init(allow: ["changes.*"]))))
+      let deaf = try await cluster.connect(
+        cluster.realm.service("@deaf", Permissions(subscribe: .init(allow: ["changes.*"]))))
       for number: UInt32 in [7, 8] { try await deaf.publish(Message(), to: .changes(Partition(number))) }
       #expect(try await changes.nextMessage().subject == .changes(Partition(8)))
       let requests = try await listener.subscribe(.exact(.echo), group: nil, capacity: 1)
@@ -167,15 +167,15 @@ struct BrokerModelTests {
     "issue 5, B13: a revoked device is cut off for good, and only it; its name serves again with another key",
     arguments: BusKind.allCases)
   func revocation(kind: BusKind) async throws {
-    try await withGuard(kind) { world in
-      let server = try await world.connect(world.realm.service("@sync", Self.sync))
-      let lost = try world.realm.device("pi-4", user: "ann")
+    try await withGuard(kind) { cluster in
+      let server = try await cluster.connect(cluster.realm.service("@sync", Self.sync))
+      let lost = try cluster.realm.device("pi-4", user: "ann")
       let (device, kept) = (
-        try await world.connect(lost), try await world.connect(world.realm.device("pi-5", user: "ann"))
+        try await cluster.connect(lost), try await cluster.connect(cluster.realm.device("pi-5", user: "ann"))
       )
       let notifications = try await device.subscribe(.exact(.notify(Self.pi)), group: nil, capacity: 4)
       let events = device.events()
-      try await world.update(world.realm.accountToken(revoking: lost.key.publicKey))
+      try await cluster.update(cluster.realm.accountToken(revoking: lost.key.publicKey))
       var seen: [String] = []
       while let event = await events.next() {
         switch event {
@@ -188,16 +188,16 @@ struct BrokerModelTests {
       try await server.publish(Message([1]), to: .notify(Self.pi))
       #expect(await notifications.next() == nil)
       #expect(await failure { try await device.publish(Message(), to: .exchange(Self.pi)) } != nil)
-      #expect(await failure { _ = try await world.connect(lost) }?.code == .notAuthenticated)
+      #expect(await failure { _ = try await cluster.connect(lost) }?.code == .notAuthenticated)
       // Others go on, and so does whoever has its name now.
       let second = try EnrolledDevice(
         user: UserID("ann"), device: DeviceID("pi-4"), enrolment: 2, environment: .development)
       let heard = try await server.subscribe(.everyExchange, group: nil, capacity: 8)
       try await kept.publish(Message([1]), to: .exchange(EnrolledDevice("ann", "pi-5")))
-      let again = try await world.connect(world.realm.device("pi-4", user: "ann", enrolment: 2))
+      let again = try await cluster.connect(cluster.realm.device("pi-4", user: "ann", enrolment: 2))
       try await again.publish(Message([2]), to: .exchange(Self.pi))
       try await again.publish(Message([3]), to: .exchange(second))
-      let other = try await world.connect(world.realm.device("pi-4", user: "bob"))
+      let other = try await cluster.connect(cluster.realm.device("pi-4", user: "bob"))
       try await other.publish(Message([4]), to: .exchange(EnrolledDevice("bob", "pi-4")))
       var payloads: Set<UInt8> = []
       for _ in 0..<3 { payloads.formUnion(try await heard.nextMessage().message.payload) }
@@ -207,15 +207,15 @@ struct BrokerModelTests {
 
   @Test("issue 5, B13: nobody comes in without credentials that hold", arguments: BusKind.allCases)
   func strangers(kind: BusKind) async throws {
-    try await withGuard(kind) { world in
+    try await withGuard(kind) { cluster in
       let stranger = try NKey.generate(.account)
       for credentials in [
-        try world.realm.device("pi-4", user: "ann", expires: world.realm.now - 5),
-        try world.realm.service("@sync", Self.sync, account: stranger),
+        try cluster.realm.device("pi-4", user: "ann", expires: cluster.realm.now - 5),
+        try cluster.realm.service("@sync", Self.sync, account: stranger),
         // The key that signs devices signs nothing else.
-        try world.realm.service("@sync", Self.sync, account: world.realm.scopeKey),
+        try cluster.realm.service("@sync", Self.sync, account: cluster.realm.scopeKey),
       ] {
-        #expect(await failure { _ = try await world.connect(credentials) }?.code == .notAuthenticated)
+        #expect(await failure { _ = try await cluster.connect(credentials) }?.code == .notAuthenticated)
       }
     }
   }

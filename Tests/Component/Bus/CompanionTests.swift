@@ -19,9 +19,9 @@ struct CompanionTests {
   private static func refusal(
     _ kind: BusKind, beside first: String?, sharing shared: String?
   ) async throws -> CaravanError? {
-    try await withWorld(kind) { world in
-      let there = service(try await world.connect("a"), sharing: first)
-      let comes = service(try await world.connect("b"), sharing: shared)
+    try await withCluster(kind) { cluster in
+      let there = service(try await cluster.connect("a"), sharing: first)
+      let comes = service(try await cluster.connect("b"), sharing: shared)
       return try await running([there]) {
         try await eventually("the first serves") { there.isServing(.exact(.echo)) }
         let end = Latch()
@@ -56,9 +56,9 @@ struct CompanionTests {
 
   @Test("one that is gone without a word hinders nobody", arguments: BusKind.allCases)
   func restart(kind: BusKind) async throws {
-    try await withWorld(kind) { world in
+    try await withCluster(kind) { cluster in
       for name in ["a", "b"] {
-        let service = Self.service(try await world.connect(name), sharing: nil)
+        let service = Self.service(try await cluster.connect(name), sharing: nil)
         try await running([service]) { try await eventually("it serves") { service.isServing(.exact(.echo)) } }
       }
     }

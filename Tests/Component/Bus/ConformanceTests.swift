@@ -9,8 +9,8 @@ import Testing
 struct ConformanceTests {
   @Test("A request reaches one who serves, with its headers, and the answer comes back", arguments: BusKind.allCases)
   func requestReply(kind: BusKind) async throws {
-    try await withWorld(kind) { world in
-      let (server, client) = (try await world.connect("a"), try await world.connect("b"))
+    try await withCluster(kind) { cluster in
+      let (server, client) = (try await cluster.connect("a"), try await cluster.connect("b"))
       let requests = try await server.subscribe(.exact(.echo), group: nil, capacity: 8)
       let context = RequestContext(random: Host.quiet.random)
       async let answer = RequestContext.$current.withValue(context) {
@@ -30,8 +30,8 @@ struct ConformanceTests {
 
   @Test("Nobody serves: unavailable at once, long before the deadline", arguments: BusKind.allCases)
   func noResponders(kind: BusKind) async throws {
-    try await withWorld(kind) { world in
-      let client = try await world.connect("a")
+    try await withCluster(kind) { cluster in
+      let client = try await cluster.connect("a")
       let clock = Host.quiet.clock
       let start = clock.now
       let error = await failure { try await client.request(Message(), to: .echo, deadline: .seconds(60)) }
@@ -44,8 +44,8 @@ struct ConformanceTests {
 
   @Test("No answer: timedOut after the deadline, and a late answer hurts nobody", arguments: BusKind.allCases)
   func deadline(kind: BusKind) async throws {
-    try await withWorld(kind) { world in
-      let (server, client) = (try await world.connect("a"), try await world.connect("b"))
+    try await withCluster(kind) { cluster in
+      let (server, client) = (try await cluster.connect("a"), try await cluster.connect("b"))
       let requests = try await server.subscribe(.exact(.echo), group: nil, capacity: 8)
       let error = await failure { try await client.request(Message(), to: .echo, deadline: .milliseconds(50)) }
       #expect(error?.code == .timedOut)
@@ -60,8 +60,8 @@ struct ConformanceTests {
 
   @Test("Cancelling the task ends the wait with cancelled, also before it begins", arguments: BusKind.allCases)
   func cancellation(kind: BusKind) async throws {
-    try await withWorld(kind) { world in
-      let (server, client) = (try await world.connect("a"), try await world.connect("b"))
+    try await withCluster(kind) { cluster in
+      let (server, client) = (try await cluster.connect("a"), try await cluster.connect("b"))
       let requests = try await server.subscribe(.exact(.echo), group: nil, capacity: 8)
       let ask: @Sendable () async -> CaravanError? = {
         await failure { try await client.request(Message(), to: .echo, deadline: .seconds(60)) }
@@ -87,8 +87,8 @@ struct ConformanceTests {
 
   @Test("Of a queue group one gets each message, all of them some; outside it everybody", arguments: BusKind.allCases)
   func queueGroup(kind: BusKind) async throws {
-    try await withWorld(kind) { world in
-      let (server, client) = (try await world.connect("a"), try await world.connect("b"))
+    try await withCluster(kind) { cluster in
+      let (server, client) = (try await cluster.connect("a"), try await cluster.connect("b"))
       let count = 100
       let pattern = SubjectPattern.everyChange
       let members = [
@@ -119,8 +119,8 @@ struct ConformanceTests {
 
   @Test("A slow consumer sees a gap that counts what it missed, and the bus says so", arguments: BusKind.allCases)
   func slowConsumer(kind: BusKind) async throws {
-    try await withWorld(kind) { world in
-      let (server, client) = (try await world.connect("a"), try await world.connect("b"))
+    try await withCluster(kind) { cluster in
+      let (server, client) = (try await cluster.connect("a"), try await cluster.connect("b"))
       let events = server.events()
       let subject = Subject.changes(try Partition(5))
       let slow = try await server.subscribe(.exact(subject), group: nil, capacity: 4)
@@ -144,8 +144,8 @@ struct ConformanceTests {
 
   @Test("Larger than Limits.messageBytes: limitExceeded; exactly that: carried", arguments: BusKind.allCases)
   func sizes(kind: BusKind) async throws {
-    try await withWorld(kind) { world in
-      let (server, client) = (try await world.connect("a"), try await world.connect("b"))
+    try await withCluster(kind) { cluster in
+      let (server, client) = (try await cluster.connect("a"), try await cluster.connect("b"))
       let subject = Subject.changes(try Partition(0))
       let large = try await server.subscribe(.exact(subject), group: nil, capacity: 2)
       let most = [UInt8](repeating: 7, count: Limits.messageBytes)
@@ -160,20 +160,20 @@ struct ConformanceTests {
 
   @Test("The broker dies and comes back: unavailable meanwhile, then all goes on", arguments: BusKind.allCases)
   func reconnect(kind: BusKind) async throws {
-    try await withWorld(kind) { world in
-      let (server, client) = (try await world.connect("a"), try await world.connect("b"))
+    try await withCluster(kind) { cluster in
+      let (server, client) = (try await cluster.connect("a"), try await cluster.connect("b"))
       let requests = try await server.subscribe(.exact(.echo), group: "g", capacity: 8)
       let (serverEvents, clientEvents) = (server.events(), client.events())
       async let lost = failure { try await client.request(Message(), to: .echo, deadline: .seconds(60)) }
       _ = try await requests.nextMessage()
-      try await world.killBroker()
+      try await cluster.killBroker()
       #expect(await clientEvents.next() == .disconnected)
       #expect(await serverEvents.next() == .disconnected)
       #expect(await lost?.code == .timedOut)
       #expect(await failure { try await client.publish(Message(), to: .echo) }?.code == .unavailable)
       let refused = await failure { try await client.request(Message(), to: .echo, deadline: .seconds(60)) }
       #expect(refused?.code == .unavailable)
-      try await world.startBroker()
+      try await cluster.startBroker()
       #expect(await clientEvents.next() == .connected)
       #expect(await serverEvents.next() == .connected)
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -193,8 +193,8 @@ struct ConformanceTests {
 
   @Test("Drain lets a waiting request finish; then the bus refuses everything", arguments: BusKind.allCases)
   func drain(kind: BusKind) async throws {
-    try await withWorld(kind) { world in
-      let (server, client) = (try await world.connect("a"), try await world.connect("b"))
+    try await withCluster(kind) { cluster in
+      let (server, client) = (try await cluster.connect("a"), try await cluster.connect("b"))
       let requests = try await server.subscribe(.exact(.echo), group: nil, capacity: 8)
       let events = client.events()
       async let answer = client.request(Message(), to: .echo, deadline: .seconds(60))
@@ -213,8 +213,8 @@ struct ConformanceTests {
 
   @Test("Gather collects every answer until the limit or the time", arguments: BusKind.allCases)
   func gather(kind: BusKind) async throws {
-    try await withWorld(kind) { world in
-      let (server, client) = (try await world.connect("a"), try await world.connect("b"))
+    try await withCluster(kind) { cluster in
+      let (server, client) = (try await cluster.connect("a"), try await cluster.connect("b"))
       let everybody = [
         try await server.subscribe(.exact(.echo), group: nil, capacity: 8),
         try await server.subscribe(.exact(.echo), group: nil, capacity: 8),

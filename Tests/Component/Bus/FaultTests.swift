@@ -10,11 +10,11 @@ struct FaultTests {
   let plan = FaultPlan()
   let subject = Subject.changes(Partition.all[1])
 
-  /// What arrives of `count` messages under the plan's rates, in a simulated world.
+  /// What arrives of `count` messages under the plan's rates, in a simulated cluster.
   private func arrivals(_ rates: FaultPlan.Rates, seed: UInt64, count: Int = 1_000) throws -> [UInt8] {
-    let world = Simulation(seed: seed)
-    return try world.run {
-      let host = world.host("hub").host
+    let cluster = Simulation(seed: seed)
+    return try cluster.run {
+      let host = cluster.host("hub").host
       plan.set(rates)
       let hub = InProcessHub(clock: host.clock, random: host.random, faults: plan)
       let (sender, receiver) = (hub.connect(as: "s"), hub.connect(as: "r"))

@@ -11,51 +11,51 @@ import Testing
 struct KeepAliveTests {
   @Test("The kernel asks whether the broker is there, also after a reconnection: no thread wakes for it")
   func kernelAsks() async throws {
-    let world = try await NATSWorld()
-    let bus = try await world.connect("a")
+    let cluster = try await NATSCluster()
+    let bus = try await cluster.connect("a")
     do {
-      try await waitUntilAsked(on: world.configuration.port)
-      try await world.killBroker()
-      try await world.startBroker()
-      try await waitUntilAsked(on: world.configuration.port)
+      try await waitUntilAsked(on: cluster.configuration.port)
+      try await cluster.killBroker()
+      try await cluster.startBroker()
+      try await waitUntilAsked(on: cluster.configuration.port)
     } catch {
-      await world.close()
+      await cluster.close()
       throw error
     }
     await bus.drain(deadline: .seconds(1))
-    await world.close()
+    await cluster.close()
   }
 
   @Test("A broker that hangs is given up within ten seconds by what serves, and taken again when it goes on")
   func hangingBroker() async throws {
-    let world = try await NATSWorld()
-    let bus = try await world.connect("a", pinging: LaunchLimits.brokerPings)
-    await world.signalBroker(SIGSTOP)
+    let cluster = try await NATSCluster()
+    let bus = try await cluster.connect("a", pinging: LaunchLimits.brokerPings)
+    await cluster.signalBroker(SIGSTOP)
     do {
       try await eventually("it is noticed", within: .seconds(10)) { !bus.isConnected }
       let refusal = await failure { try await bus.publish(Message(), to: .echo) }
       #expect(refusal?.code == .unavailable && refusal?.message.contains("not connected") == true)
       #expect(refusal?.message.contains("127.0.0.1") == false, "whoever asks may be anybody")
-      await world.signalBroker(SIGCONT)
+      await cluster.signalBroker(SIGCONT)
       try await eventually("it is taken again", within: .seconds(20)) { bus.isConnected }
     } catch {
-      await world.signalBroker(SIGCONT)
-      await world.close()
+      await cluster.signalBroker(SIGCONT)
+      await cluster.close()
       throw error
     }
     await bus.drain(deadline: .seconds(1))
-    await world.close()
+    await cluster.close()
   }
 
   @Test("A process that stops in order says that its bus is closed, and warns of nothing")
   func orderlyStop() async throws {
-    let world = try await NATSWorld()
+    let cluster = try await NATSCluster()
     let lines = MemoryLogSink()
     let host = Host.quiet.with(log: Log(level: .info, clock: Host.quiet.clock, sink: lines))
-    let lifetime = BusLifetime(try await world.connect("a"), host: host)
+    let lifetime = BusLifetime(try await cluster.connect("a"), host: host)
     lifetime.shutDown()
     try await lifetime.run()
-    await world.close()
+    await cluster.close()
     #expect(lines.records.map(\.message) == ["the bus is closed"])
   }
 

@@ -29,8 +29,8 @@ struct ServiceHostTests {
 
   @Test("A typed call comes back typed; a refusal keeps its code, text and retry-after", arguments: BusKind.allCases)
   func typedCall(kind: BusKind) async throws {
-    try await withWorld(kind) { world in
-      let (server, client) = (try await world.connect("a"), try await world.connect("b"))
+    try await withCluster(kind) { cluster in
+      let (server, client) = (try await cluster.connect("a"), try await cluster.connect("b"))
       let service = ServiceHost(name: "schema", version: "1.0.0", bus: server, host: .quiet, endpoints: [Self.echo()])
       try await running([service]) {
         try await ready(client)
@@ -48,8 +48,8 @@ struct ServiceHostTests {
 
   @Test("Garbage is refused with invalidData, and the service lives on", arguments: BusKind.allCases)
   func garbage(kind: BusKind) async throws {
-    try await withWorld(kind) { world in
-      let (server, client) = (try await world.connect("a"), try await world.connect("b"))
+    try await withCluster(kind) { cluster in
+      let (server, client) = (try await cluster.connect("a"), try await cluster.connect("b"))
       let service = ServiceHost(name: "schema", version: "1.0.0", bus: server, host: .quiet, endpoints: [Self.echo()])
       try await running([service]) {
         try await ready(client)
@@ -67,8 +67,8 @@ struct ServiceHostTests {
 
   @Test("Beyond the bound in flight: serverBusy with a retry-after; others are answered", arguments: BusKind.allCases)
   func busy(kind: BusKind) async throws {
-    try await withWorld(kind) { world in
-      let (server, client) = (try await world.connect("a"), try await world.connect("b"))
+    try await withCluster(kind) { cluster in
+      let (server, client) = (try await cluster.connect("a"), try await cluster.connect("b"))
       let gate = Latch()
       let endpoint = Self.echo(maxInFlight: 2, until: gate)
       let service = ServiceHost(name: "schema", version: "1.0.0", bus: server, host: .quiet, endpoints: [endpoint])
@@ -101,8 +101,8 @@ struct ServiceHostTests {
 
   @Test("Shutting down answers what was taken, refuses the rest, and returns", arguments: BusKind.allCases)
   func shutDown(kind: BusKind) async throws {
-    try await withWorld(kind) { world in
-      let (server, client) = (try await world.connect("a"), try await world.connect("b"))
+    try await withCluster(kind) { cluster in
+      let (server, client) = (try await cluster.connect("a"), try await cluster.connect("b"))
       let (gate, entered) = (Latch(), Latch())
       let endpoint = Endpoint("echo", .exact(.echo), group: nil, maxInFlight: 2) { _ in
         entered.open()
@@ -135,8 +135,8 @@ struct ServiceHostTests {
 
   @Test("Endpoints come and go while the service runs", arguments: BusKind.allCases)
   func addAndRemove(kind: BusKind) async throws {
-    try await withWorld(kind) { world in
-      let (server, client) = (try await world.connect("a"), try await world.connect("b"))
+    try await withCluster(kind) { cluster in
+      let (server, client) = (try await cluster.connect("a"), try await cluster.connect("b"))
       let service = ServiceHost(name: "notify", version: "1.0.0", bus: server, host: .quiet)
       func subject(_ number: UInt32) throws -> Subject {
         .partitioned(.notify, try Partition(number), method: "attach")
@@ -166,13 +166,15 @@ struct ServiceHostTests {
 
   @Test("ADR-32: PING, INFO and STATS answer for all, by name and by instance", arguments: BusKind.allCases)
   func discovery(kind: BusKind) async throws {
-    try await withWorld(kind) { world in
-      let client = try await world.connect("c")
+    try await withCluster(kind) { cluster in
+      let client = try await cluster.connect("c")
       let services = [
         ServiceHost(
-          name: "schema", version: "1.2.3", bus: try await world.connect("a"), host: .quiet, endpoints: [Self.echo()]),
+          name: "schema", version: "1.2.3", bus: try await cluster.connect("a"), host: .quiet,
+          endpoints: [Self.echo()]),
         ServiceHost(
-          name: "schema", version: "1.2.3", bus: try await world.connect("b"), host: .quiet, endpoints: [Self.echo()]),
+          name: "schema", version: "1.2.3", bus: try await cluster.connect("b"), host: .quiet,
+          endpoints: [Self.echo()]),
       ]
       try await running(services) {
         func ask(_ verb: DiscoveryVerb, _ service: String? = nil, _ instance: String? = nil, _ limit: Int) async throws

@@ -16,7 +16,7 @@ import Testing
   .enabled(if: FileManager.default.isExecutableFile(atPath: NATSServerProcess.program)), .timeLimit(.minutes(2)))
 struct BrokerModelTests {
   /// A broker, and its model, which know one account.
-  private struct World {
+  private struct Cluster {
     let keys: KeyDirectory
     /// Of each of `templates` the key that signs for it.
     let others: [NKey]
@@ -72,7 +72,7 @@ struct BrokerModelTests {
     Permissions(publish: .init(deny: ["{{tag(team)}}.>"])),
   ]
 
-  private static func with(_ body: (World) throws -> Void) async throws {
+  private static func with(_ body: (Cluster) throws -> Void) async throws {
     let live = CaravanRuntime.Host.live()
     let host = live.with(log: Log(level: .error, clock: live.clock, sink: NullLogSink()))
     try await withTemporaryDirectory { path in
@@ -98,7 +98,7 @@ struct BrokerModelTests {
       for token in [system, account] { try model.take(token) }
       let server = try await NATSServerProcess.start(configuration, in: path, host: host)
       let result = Swift.Result {
-        try body(World(keys: keys, others: others, raw: RawBroker(port: configuration.port), model: model, now: now))
+        try body(Cluster(keys: keys, others: others, raw: RawBroker(port: configuration.port), model: model, now: now))
       }
       await server.stop(clock: host.clock)
       try result.get()
@@ -107,7 +107,7 @@ struct BrokerModelTests {
 
   @Test("issue 5, B13: with the credentials that the product makes, model and broker agree on every subject")
   func product() async throws {
-    try await Self.with { world in
+    try await Self.with { cluster in
       let subjects = Set(
         PermissionTests.secrets + PermissionTests.jobs.flatMap(\.publishes) + [
           "inbox.ann.cam-1_1.r.x.1", "inbox.cam-1.r.x.1", "inbox.svc_storage.r.x.1", "svc.notify.abc", "$SRV.PING",
@@ -121,11 +121,11 @@ struct BrokerModelTests {
           "inbox.*.cam-1_1.>", "edge.ann.*.exchange", "changes.4", "svc.storage.*.*", "$SRV.*",
         ]
       ).sorted()
-      var everybody = try Holder.allCases.map { ("\($0)", try Credentials.reading(world.keys.credentialsFile($0))) }
-      everybody.append(("device", try world.scoped("cam-1_1", ["user:ann"], signedBy: world.keys.deviceKey)))
-      everybody.append(("old device", try world.scoped("cam-1", ["user:ann"], signedBy: world.keys.deviceKey)))
+      var everybody = try Holder.allCases.map { ("\($0)", try Credentials.reading(cluster.keys.credentialsFile($0))) }
+      everybody.append(("device", try cluster.scoped("cam-1_1", ["user:ann"], signedBy: cluster.keys.deviceKey)))
+      everybody.append(("old device", try cluster.scoped("cam-1", ["user:ann"], signedBy: cluster.keys.deviceKey)))
       for (name, credentials) in everybody {
-        let (real, model) = try world.ask(credentials, publishing: subjects, subscribing: patterns)
+        let (real, model) = try cluster.ask(credentials, publishing: subjects, subscribing: patterns)
         #expect(real == model, "\(name): \(real.filter { model[$0.key] != $0.value })")
         #expect(Set(real.values) == [true, false], "\(name)")
       }
@@ -154,10 +154,10 @@ struct BrokerModelTests {
 
   @Test("issue 5, B13: wildcards and denials mean the same to model and broker")
   func rules() async throws {
-    try await Self.with { world in
+    try await Self.with { cluster in
       for (number, (permissions, publishes, subscribes)) in Self.cases.enumerated() {
-        let credentials = try world.user("x", UserClaims(.explicit(permissions)), signedBy: world.keys.accountKey)
-        let (real, model) = try world.ask(
+        let credentials = try cluster.user("x", UserClaims(.explicit(permissions)), signedBy: cluster.keys.accountKey)
+        let (real, model) = try cluster.ask(
           credentials, publishing: publishes.keys.sorted(), subscribing: subscribes.keys.sorted())
         var expected: [String: Bool] = [:]
         for (subject, isAllowed) in publishes { expected["PUB \(subject)"] = isAllowed }
@@ -170,7 +170,7 @@ struct BrokerModelTests {
 
   @Test("issue 5, B13: templates mean the same to model and broker, whether a user has the tag or not")
   func templates() async throws {
-    try await Self.with { world in
+    try await Self.with { cluster in
       let publishing = [
         "own.pi_1.ann.x", "own.pi_1.ann.secret", "own.pi_2.ann.x", "own.pi_1.bob.x", "plain.a.b", "key.x", "red.x", "a",
       ]
@@ -178,11 +178,11 @@ struct BrokerModelTests {
         "team.red.x", "team.blue.x", "team.red.>", "team.red.pi_1", "ear.a", "ear.deaf", "ear.*", "red.x", "a", ">",
       ]
       var allowed: [Int] = []
-      for signer in world.others {
-        for tags in [["user:ann", "team:red"], ["user:ann"]] where signer != world.others[2] || tags.count == 2 {
-          let credentials = try world.scoped("pi_1", tags, signedBy: signer)
+      for signer in cluster.others {
+        for tags in [["user:ann", "team:red"], ["user:ann"]] where signer != cluster.others[2] || tags.count == 2 {
+          let credentials = try cluster.scoped("pi_1", tags, signedBy: signer)
           let own = "key.\(credentials.key.publicKey.text)"
-          let (real, model) = try world.ask(credentials, publishing: publishing + [own], subscribing: subscribing)
+          let (real, model) = try cluster.ask(credentials, publishing: publishing + [own], subscribing: subscribing)
           #expect(real == model, "\(tags): \(real.filter { model[$0.key] != $0.value })")
           allowed.append(real.values.count { $0 })
         }
@@ -193,18 +193,18 @@ struct BrokerModelTests {
 
   @Test("issue 5, B13: whom the broker does not let in, its model does not either")
   func strangers() async throws {
-    try await Self.with { world in
-      let (none, account) = (UserClaims(.explicit(Permissions())), world.keys.accountKey)
+    try await Self.with { cluster in
+      let (none, account) = (UserClaims(.explicit(Permissions())), cluster.keys.accountKey)
       for (credentials, what) in [
-        (try world.scoped("pi_1", ["user:ann"], signedBy: world.others[2]), "a denial names a tag that it lacks"),
-        (try world.scoped("pi_1", ["user:ann"], signedBy: try NKey.generate(.account)), "a stranger's"),
-        (try world.user("x", none, signedBy: world.others[0]), "permissions by a key that signs none"),
-        (try world.user("x", none, signedBy: account, expires: world.now - 1), "expired"),
+        (try cluster.scoped("pi_1", ["user:ann"], signedBy: cluster.others[2]), "a denial names a tag that it lacks"),
+        (try cluster.scoped("pi_1", ["user:ann"], signedBy: try NKey.generate(.account)), "a stranger's"),
+        (try cluster.user("x", none, signedBy: cluster.others[0]), "permissions by a key that signs none"),
+        (try cluster.user("x", none, signedBy: account, expires: cluster.now - 1), "expired"),
       ] {
-        let socket = try world.raw.stay(credentials)
+        let socket = try cluster.raw.stay(credentials)
         #expect(socket == nil, "\(what)")
         if let socket { close(socket) }
-        #expect(throws: CaravanError.self, "\(what)") { try world.model.admission(of: credentials.jwt) }
+        #expect(throws: CaravanError.self, "\(what)") { try cluster.model.admission(of: credentials.jwt) }
       }
     }
   }

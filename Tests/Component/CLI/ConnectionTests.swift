@@ -101,25 +101,25 @@ struct ConnectionTests {
     "issue 5, A8: one device opens 2,000 connections; its credential becomes void, and another connects meanwhile",
     .enabled(if: FileManager.default.isExecutableFile(atPath: NATSServerProcess.program)))
   func crowd() async throws {
-    try await PermissionTests.with { world in
-      let (attacker, other) = (try world.device("cam-1", user: "eve"), try world.device("cam-1", user: "ann"))
+    try await PermissionTests.with { cluster in
+      let (attacker, other) = (try cluster.device("cam-1", user: "eve"), try cluster.device("cam-1", user: "ann"))
       // Within the bound, and there before anybody watches.
-      let early = try (0..<3).compactMap { _ in try world.broker.stay(other) }
+      let early = try (0..<3).compactMap { _ in try cluster.broker.stay(other) }
       #expect(early.count == 3)
       let limiter = ConnectionLimiter(
-        keys: world.keys, url: world.url, tls: nil, limits: ConnectionLimits(), host: world.host)
+        keys: cluster.keys, url: cluster.url, tls: nil, limits: ConnectionLimits(), host: cluster.host)
       try await running([limiter]) {
-        let held = try await Self.attack(world.broker, attacker, Self.attackers)
+        let held = try await Self.attack(cluster.broker, attacker, Self.attackers)
         defer { for socket in held + early { close(socket) } }
         try await eventually("the attacker's connections end") {
-          try held.allSatisfy(RawBroker.hasEnded) && world.broker.stay(attacker) == nil
+          try held.allSatisfy(RawBroker.hasEnded) && cluster.broker.stay(attacker) == nil
         }
         #expect(early.allSatisfy { !RawBroker.hasEnded($0) })
-        #expect(try world.broker.answers(other, []) == [])
-        try await eventually("the keys know it") { try !world.keys.revocations().isEmpty }
-        #expect(try world.keys.revocations().keys.sorted { $0.text < $1.text } == [attacker.key.publicKey])
+        #expect(try cluster.broker.answers(other, []) == [])
+        try await eventually("the keys know it") { try !cluster.keys.revocations().isEmpty }
+        #expect(try cluster.keys.revocations().keys.sorted { $0.text < $1.text } == [attacker.key.publicKey])
         // Whoever is enrolled anew is let in again.
-        #expect(try world.broker.answers(world.device("cam-1", user: "eve"), []) == [])
+        #expect(try cluster.broker.answers(cluster.device("cam-1", user: "eve"), []) == [])
       }
     }
   }
@@ -128,13 +128,13 @@ struct ConnectionTests {
     "issue 5, A8: a device that had too many connections before anybody watched is found",
     .enabled(if: FileManager.default.isExecutableFile(atPath: NATSServerProcess.program)))
   func found() async throws {
-    try await PermissionTests.with { world in
-      let attacker = try world.device("cam-1", user: "eve")
-      let held = try await Self.attack(world.broker, attacker, 200)
+    try await PermissionTests.with { cluster in
+      let attacker = try cluster.device("cam-1", user: "eve")
+      let held = try await Self.attack(cluster.broker, attacker, 200)
       defer { for socket in held { close(socket) } }
       #expect(held.count == 200)
       let limiter = ConnectionLimiter(
-        keys: world.keys, url: world.url, tls: nil, limits: ConnectionLimits(), host: world.host)
+        keys: cluster.keys, url: cluster.url, tls: nil, limits: ConnectionLimits(), host: cluster.host)
       try await running([limiter]) {
         try await eventually("its connections end") { held.allSatisfy(RawBroker.hasEnded) }
       }
@@ -145,14 +145,14 @@ struct ConnectionTests {
     "issue 5, A8: a device's connection has so many subscriptions, and its messages so many bytes",
     .enabled(if: FileManager.default.isExecutableFile(atPath: NATSServerProcess.program)))
   func subscriptions() async throws {
-    try await PermissionTests.with { world in
-      let device = try world.device("cam-1", user: "ann")
+    try await PermissionTests.with { cluster in
+      let device = try cluster.device("cam-1", user: "ann")
       func lines(_ count: Int) -> [String] { (0..<count).map { "SUB inbox.ann.cam-1_1.x\($0) \($0)" } }
-      #expect(try world.broker.answers(device, lines(100)) == [])
-      let refused = try world.broker.answers(device, lines(200))
+      #expect(try cluster.broker.answers(device, lines(100)) == [])
+      let refused = try cluster.broker.answers(device, lines(200))
       #expect(
         refused.contains { $0.contains("Maximum Subscriptions Exceeded") || $0.contains("maximum subscriptions") })
-      let claims = try #require(try world.keys.token("account.jwt")).claims.body
+      let claims = try #require(try cluster.keys.token("account.jwt")).claims.body
       guard case .account(let account) = claims, case .scoped(let scope)? = account.signingKeys.first else {
         return #expect(Bool(false))
       }
@@ -162,21 +162,21 @@ struct ConnectionTests {
 
   @Test("issue 5, A8: revocations by two processes at once keep each other's")
   func together() async throws {
-    try await PermissionTests.with { world in
+    try await PermissionTests.with { cluster in
       let session = try BusSession(
-        url: world.url, tls: nil, credentials: world.keys.credentialsFile(.system), name: "test")
+        url: cluster.url, tls: nil, credentials: cluster.keys.credentialsFile(.system), name: "test")
       let victims = try (0..<6).map { _ in try NKey.generate(.user).publicKey }
       try await withThrowingTaskGroup(of: Void.self) { group in
         for victim in victims {
           group.addTask {
-            try await session.with(world.host) { bus throws(CaravanError) in
-              try await world.keys.revoke([victim], over: bus, world.host)
+            try await session.with(cluster.host) { bus throws(CaravanError) in
+              try await cluster.keys.revoke([victim], over: bus, cluster.host)
             }
           }
         }
         try await group.waitForAll()
       }
-      #expect(try Set(world.keys.revocations().keys) == Set(victims))
+      #expect(try Set(cluster.keys.revocations().keys) == Set(victims))
     }
   }
 }

@@ -115,13 +115,13 @@ struct DoctorTests {
     .enabled(if: FileManager.default.isExecutableFile(atPath: NATSServerProcess.program)))
   func refusedCredentials() async throws {
     try await withTemporaryDirectory { path in
-      try await PermissionTests.with { world in
+      try await PermissionTests.with { cluster in
         let good = "\(path)/good.creds"
-        try TextFile.writeSecret(try world.device("camera", user: "ada").rendered, to: good)
-        let well = try await Self.examine("--creds", good, "--nats", world.url)
+        try TextFile.writeSecret(try cluster.device("camera", user: "ada").rendered, to: good)
+        let well = try await Self.examine("--creds", good, "--nats", cluster.url)
         #expect(well.code == 0, "\(well.findings.map { $0.encoded() })")
         #expect(well.level("broker") == ["ok"] && well.meaning("credentials").contains("'camera' of user 'ada'"))
-        #expect(try await Self.examine("--nats", world.url).level("broker") == ["warning"])
+        #expect(try await Self.examine("--nats", cluster.url).level("broker") == ["warning"])
         // Another deployment's: well-formed, and nobody here knows who signed them.
         let stranger = try NKey.generate(.user)
         let claims = JWTClaims(
@@ -130,7 +130,7 @@ struct DoctorTests {
         let bad = "\(path)/bad.creds"
         let token = try claims.sign(with: NKey.generate(.account))
         try TextFile.writeSecret(try Credentials(jwt: token, key: stranger).rendered, to: bad)
-        let refused = try await Self.examine("--creds", bad, "--nats", world.url)
+        let refused = try await Self.examine("--creds", bad, "--nats", cluster.url)
         #expect(refused.code == 1 && refused.level("credentials") == ["ok"])
         #expect(refused.meaning("broker").contains("refuses these credentials"))
       }

@@ -18,7 +18,7 @@ import Testing
   "Permissions", .enabled(if: FileManager.default.isExecutableFile(atPath: NATSServerProcess.program)),
   .timeLimit(.minutes(2)))
 struct PermissionTests {
-  struct World: Sendable {
+  struct Cluster: Sendable {
     let broker: RawBroker
     let url: String
     let keys: KeyDirectory
@@ -42,7 +42,7 @@ struct PermissionTests {
     }
   }
 
-  static func with(_ body: (World) async throws -> Void) async throws {
+  static func with(_ body: (Cluster) async throws -> Void) async throws {
     let live = CaravanRuntime.Host.live()
     let host = live.with(log: Log(level: .error, clock: live.clock, sink: NullLogSink()))
     try await withTemporaryDirectory { path in
@@ -52,7 +52,7 @@ struct PermissionTests {
       let server = try await NATSServerProcess.start(configuration, in: path, host: host)
       do {
         try await body(
-          World(broker: RawBroker(port: configuration.port), url: configuration.url, keys: keys, host: host))
+          Cluster(broker: RawBroker(port: configuration.port), url: configuration.url, keys: keys, host: host))
       } catch {
         await server.stop(clock: host.clock)
         throw error
@@ -149,13 +149,13 @@ struct PermissionTests {
 
   @Test("each can do its job")
   func jobs() async throws {
-    try await Self.with { world in
+    try await Self.with { cluster in
       for (holder, publishes, subscribes) in Self.jobs {
         let inbox = "inbox.\(holder.userName).r.x.*"
         let discovery = holder == .cli || holder == .system ? [] : ["$SRV.PING", "$SRV.STATS.caravan-sync.abc"]
         let lines =
           publishes.map { "PUB \($0) 2\r\nhi" } + (subscribes + discovery + [inbox]).map { "SUB \($0) 1" }
-        let answers = try world.broker.answers(world.credentials(holder), lines)
+        let answers = try cluster.broker.answers(cluster.credentials(holder), lines)
         #expect(answers == [], "\(holder)")
       }
     }
@@ -163,16 +163,16 @@ struct PermissionTests {
 
   @Test("and nothing else")
   func nothingElse() async throws {
-    try await Self.with { world in
+    try await Self.with { cluster in
       for (holder, publishes, subscribes) in Self.jobs {
-        let credentials = try world.credentials(holder)
+        let credentials = try cluster.credentials(holder)
         for subject in Self.secrets where !publishes.contains(subject) {
-          let answers = try world.broker.answers(credentials, ["PUB \(subject) 2\r\nhi"])
+          let answers = try cluster.broker.answers(credentials, ["PUB \(subject) 2\r\nhi"])
           #expect(answers.contains { $0.contains("Permissions Violation for Publish") }, "\(holder) \(subject)")
         }
         let own = subscribes + Self.wide(holder) + ["inbox.\(holder.userName).>"]
         for subject in Self.ears where !own.contains(subject) {
-          let answers = try world.broker.answers(credentials, ["SUB \(subject) 1"])
+          let answers = try cluster.broker.answers(credentials, ["SUB \(subject) 1"])
           #expect(answers.contains { $0.contains("Permissions Violation for Sub") }, "\(holder) \(subject)")
         }
       }
@@ -181,10 +181,10 @@ struct PermissionTests {
 
   @Test("a device speaks under its own name only, and hears nothing but its inbox")
   func devices() async throws {
-    try await Self.with { world in
-      let camera = try world.device("cam-1", user: "ann")
+    try await Self.with { cluster in
+      let camera = try cluster.device("cam-1", user: "ann")
       #expect(
-        try world.broker.answers(
+        try cluster.broker.answers(
           camera,
           [
             "SUB inbox.ann.cam-1_1.r.x.* 1", "SUB inbox.ann.cam-1_1.notify 2",
@@ -195,7 +195,7 @@ struct PermissionTests {
         "SUB inbox.ann.cam-2_1.> 1", "SUB inbox.ann.cam-1_2.> 1", "SUB inbox.bob.cam-1_1.> 1", "SUB inbox.ann.> 1",
         "SUB inbox.svc_sync.> 1", "SUB $SRV.> 1", "SUB > 1", "SUB changes.* 1",
       ] {
-        #expect(try !world.broker.answers(camera, [line]).isEmpty, "\(line)")
+        #expect(try !cluster.broker.answers(camera, [line]).isEmpty, "\(line)")
       }
       for subject in [
         "edge.bob.cam-1_1.exchange", "edge.ann.cam-2_1.exchange", "edge.ann.cam-1_2.exchange",
@@ -203,7 +203,7 @@ struct PermissionTests {
         "svc.storage.3.fetch", "$SRV.PING", "inbox.ann.cam-2_1.notify",
         "inbox.ann.cam-1_1.notify", "$SYS.REQ.CLAIMS.UPDATE",
       ] {
-        #expect(try !world.broker.answers(camera, ["PUB \(subject) 2\r\nhi"]).isEmpty, "\(subject)")
+        #expect(try !cluster.broker.answers(camera, ["PUB \(subject) 2\r\nhi"]).isEmpty, "\(subject)")
       }
       // No device has the name of a service's credentials: their inboxes are apart.
       for holder in Holder.allCases { #expect(throws: CaravanError.self) { try DeviceID(holder.userName) } }
@@ -212,20 +212,20 @@ struct PermissionTests {
 
   @Test("CK-36: a program that decides conflicts hears those of its record type, and may do nothing else")
   func extensions() async throws {
-    try await Self.with { world in
+    try await Self.with { cluster in
       let (album, photos) = (try ContainerID("album"), "photos")
       let claims = UserClaims(.explicit(.decider(of: album, type: photos)))
-      let seconds = world.host.clock.wallTime.milliseconds / 1000
-      let credentials = try world.keys.credentials(named: "ext.album.photos", claims, at: seconds)
+      let seconds = cluster.host.clock.wallTime.milliseconds / 1000
+      let credentials = try cluster.keys.credentials(named: "ext.album.photos", claims, at: seconds)
       let own = ["SUB ext.album.photos resolver 1", "SUB ext.album.photos 2"]
-      #expect(try world.broker.answers(credentials, own) == [])
+      #expect(try cluster.broker.answers(credentials, own) == [])
       for subject in Self.ears + ["ext.*.*", "ext.album.*", "ext.album.notes", "ext.other.photos", "$SRV.>"]
       where subject != "ext.album.photos" {
-        let answers = try world.broker.answers(credentials, ["SUB \(subject) 1"])
+        let answers = try cluster.broker.answers(credentials, ["SUB \(subject) 1"])
         #expect(answers.contains { $0.contains("Permissions Violation for Sub") }, "\(subject)")
       }
       for subject in Self.secrets + ["$SRV.PING", "inbox.svc_extension.r"] {
-        let answers = try world.broker.answers(credentials, ["PUB \(subject) 2\r\nhi"])
+        let answers = try cluster.broker.answers(credentials, ["PUB \(subject) 2\r\nhi"])
         #expect(answers.contains { $0.contains("Permissions Violation for Publish") }, "\(subject)")
       }
     }
@@ -233,20 +233,20 @@ struct PermissionTests {
 
   @Test("a service may answer whoever asks it")
   func answering() async throws {
-    try await Self.with { world in
-      let serving = try await world.connect(world.credentials(.sync))
+    try await Self.with { cluster in
+      let serving = try await cluster.connect(cluster.credentials(.sync))
       let endpoint = Endpoint("exchange", .everyExchange, group: "sync", maxInFlight: 8) { $0.message.payload }
       let service = ServiceHost(
-        name: "caravan-sync", version: "1.0.0", bus: serving, host: world.host, endpoints: [endpoint])
+        name: "caravan-sync", version: "1.0.0", bus: serving, host: cluster.host, endpoints: [endpoint])
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { try await service.run() }
         defer { service.shutDown() }
-        let device = try await world.connect(world.device("cam-1", user: "ann"))
+        let device = try await cluster.connect(cluster.device("cam-1", user: "ann"))
         let subject = Subject.exchange(EnrolledDevice("ann", "cam-1"))
         try await eventually("sync answers") {
           (try? await device.request(Message([7]), to: subject, deadline: .seconds(2)))?.payload == [7]
         }
-        let cli = try await world.connect(world.credentials(.cli))
+        let cli = try await cluster.connect(cluster.credentials(.cli))
         let seen = try await cli.gather(Message(), to: .discovery(.ping), within: .seconds(5), limit: 1)
         #expect(seen.count == 1)
         await device.drain(deadline: .seconds(1))
@@ -258,39 +258,39 @@ struct PermissionTests {
 
   @Test("issue 5, A4: a device reaches no subject and no inbox of the other environment, whatever it calls itself")
   func environments() async throws {
-    try await Self.with { world in
+    try await Self.with { cluster in
       for (own, other) in [("cam-1_1", "cam-1_1_production"), ("cam-1_1_production", "cam-1_1")] {
-        let credentials = try world.device(own, user: "ann")
+        let credentials = try cluster.device(own, user: "ann")
         for subject in ["exchange", "renew", "chunks.3", "acks.3"].map({ "edge.ann.\(other).\($0)" }) {
-          let answers = try world.broker.answers(credentials, ["PUB \(subject) 2\r\nhi"])
+          let answers = try cluster.broker.answers(credentials, ["PUB \(subject) 2\r\nhi"])
           #expect(answers.contains { $0.contains("Permissions Violation for Publish") }, "\(own) to \(subject)")
         }
         for subject in ["inbox.ann.\(other).>", "inbox.ann.\(other).notify", "inbox.ann.*.notify", "inbox.ann.>"] {
-          let answers = try world.broker.answers(credentials, ["SUB \(subject) 1"])
+          let answers = try cluster.broker.answers(credentials, ["SUB \(subject) 1"])
           #expect(answers.contains { $0.contains("Permissions Violation for Sub") }, "\(own) to \(subject)")
         }
-        #expect(try world.broker.answers(credentials, ["PUB edge.ann.\(own).exchange 2\r\nhi"]) == [])
-        #expect(try world.broker.answers(credentials, ["SUB inbox.ann.\(own).notify 1"]) == [])
+        #expect(try cluster.broker.answers(credentials, ["PUB edge.ann.\(own).exchange 2\r\nhi"]) == [])
+        #expect(try cluster.broker.answers(credentials, ["SUB inbox.ann.\(own).notify 1"]) == [])
       }
     }
   }
 
   @Test("a revocation through the system account ends the device's connection, and it cannot come back")
   func revocation() async throws {
-    try await Self.with { world in
-      let (camera, other) = (try world.device("cam-1", user: "ann"), try world.device("cam-2", user: "ann"))
-      let connected = try await world.connect(camera)
-      let token = try world.keys.accountToken(
-        revoking: [camera.key.publicKey], at: world.host.clock.wallTime.milliseconds / 1000)
+    try await Self.with { cluster in
+      let (camera, other) = (try cluster.device("cam-1", user: "ann"), try cluster.device("cam-2", user: "ann"))
+      let connected = try await cluster.connect(camera)
+      let token = try cluster.keys.accountToken(
+        revoking: [camera.key.publicKey], at: cluster.host.clock.wallTime.milliseconds / 1000)
       let session = try BusSession(
-        url: world.url, tls: nil, credentials: world.keys.credentialsFile(.system), name: "test")
-      let answer = try await session.with(world.host) { bus throws(CaravanError) in
+        url: cluster.url, tls: nil, credentials: cluster.keys.credentialsFile(.system), name: "test")
+      let answer = try await session.with(cluster.host) { bus throws(CaravanError) in
         try await bus.request(Message(Array(token.text.utf8)), to: .claimsUpdate, deadline: .seconds(5))
       }
       #expect(String(decoding: answer.payload, as: UTF8.self).contains("\"code\":200"))
       try await eventually("the connection ends") { !connected.isConnected }
-      #expect(try !world.broker.answers(camera, []).isEmpty)
-      #expect(try world.broker.answers(other, []) == [])
+      #expect(try !cluster.broker.answers(camera, []).isEmpty)
+      #expect(try cluster.broker.answers(other, []) == [])
       await connected.drain(deadline: .milliseconds(100))
     }
   }

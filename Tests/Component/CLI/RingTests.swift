@@ -12,7 +12,7 @@ import Testing
 /// directory of the test's own, in simulated time.
 @Suite struct RingTests {
   private let directory: TemporaryDirectory
-  private let world = Simulation(seed: 1)
+  private let cluster = Simulation(seed: 1)
   private let said = Collector()
   private var keys: String { "\(directory.path)/keys" }
 
@@ -24,16 +24,16 @@ import Testing
   private func ring() throws -> KeyRing { try KeyRing.reading("\(keys)/ticket.key") }
 
   private func run(_ words: String..., cutAfter time: Duration? = nil, daysLater days: Int64 = 0) throws -> Int32? {
-    let machine = world.host("operator")
+    let machine = cluster.host("operator")
     machine.adjustWallTime(by: .seconds(days * 86_400))
     let terminal = Terminal(host: machine.host) { said.add($0) }
     let line = ["keys"] + words + ["--dir", directory.path]
-    let task = world.start { await Caravan.run(line, environment: [:], terminal) }
+    let task = cluster.start { await Caravan.run(line, environment: [:], terminal) }
     if let time {
-      try world.run(for: time)
+      try cluster.run(for: time)
       return try task.result?.get()
     }
-    return try world.run { try await task.value() }
+    return try cluster.run { try await task.value() }
   }
 
   @Test("issue 5, A9: a rotation lets everybody read the new key before it seals")
@@ -42,7 +42,7 @@ import Testing
     #expect(try run("rotate", "tickets", cutAfter: .seconds(14)) == nil)
     let between = try ring()
     #expect(between.sealing == before.sealing && between.members.count == 2)
-    try world.run(for: .seconds(2))
+    try cluster.run(for: .seconds(2))
     let after = try ring()
     #expect(after.sealing == between.pending)
     #expect(after.members.map(\.key) == between.members.reversed().map(\.key))
@@ -56,8 +56,8 @@ import Testing
   @Test("issue 5, A9: a rotation that was cut short goes on with its key when it is run again")
   func resumed() throws {
     let folder = try RingFolder(directory.path)
-    let host = world.host("operator").host
-    let first = try world.run { try await folder.begin(host) }
+    let host = cluster.host("operator").host
+    let first = try cluster.run { try await folder.begin(host) }
     #expect(!first.isResumed)
     #expect(try run("rotate", "tickets", "--json") == 0)
     let answer = try JSON.parse(Array((said.lines.first ?? "").utf8))
@@ -103,7 +103,7 @@ import Testing
     #expect(try run("rotate", "tickets", cutAfter: .seconds(5)) == nil)
     let pending = try #require(try ring().pending)
     #expect(try run("distrust", "tickets", pending.id) == 0)
-    try world.run(for: .seconds(20))
+    try cluster.run(for: .seconds(20))
     #expect(try ring() == before)
   }
 

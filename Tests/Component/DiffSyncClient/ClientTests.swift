@@ -19,14 +19,14 @@ import Testing
 
   @Test("DIF-08: the worked example, with heights as the zone counts them")
   func workedExample() throws {
-    try DiffWorld.run { world in
-      let (c1, c2) = (try await world.agreed("c1"), try await world.agreed("c2"))
+    try DiffCluster.run { cluster in
+      let (c1, c2) = (try await cluster.agreed("c1"), try await cluster.agreed("c2"))
       try await c1.create("aaa", "note", ["n": .integer(1)])
       try await c1.sync()
       #expect(await c1.height == 1)
       try await c2.sync()
       try await c2.delete("aaa")
-      try await world.pass(.milliseconds(1))
+      try await cluster.pass(.milliseconds(1))
       try await c1.update("aaa", "n", .integer(2))
       try await c1.sync()
       #expect(await c1.height == 2)
@@ -41,8 +41,8 @@ import Testing
 
   @Test("REC-22, UNI-12, E3: what others did is merged before what is pending goes up, and decides what goes")
   func downloadsFirst() throws {
-    try DiffWorld.run { world in
-      let (c1, c2) = (try await world.agreed("c1"), try await world.agreed("c2"))
+    try DiffCluster.run { cluster in
+      let (c1, c2) = (try await cluster.agreed("c1"), try await cluster.agreed("c2"))
       for uuid in ["a", "b"] { try await c1.create(uuid, "note", ["n": .integer(1)]) }
       try await c1.sync()
       try await c2.sync()
@@ -62,8 +62,8 @@ import Testing
     "DIF-02, DIF-03: everything works without a connection, survives a restart, and a new device is complete at once")
   func offline() throws {
     let faults = FaultPlan()
-    try DiffWorld.run(faults) { world in
-      let first = try await world.agreed("c1")
+    try DiffCluster.run(faults) { cluster in
+      let first = try await cluster.agreed("c1")
       faults.cut("c1", "sync")
       try await first.create("a", "note", ["n": .integer(1), "tags": .list([.text("x"), .text("y")])])
       try await first.update("a", "n", .integer(2))
@@ -71,12 +71,12 @@ import Testing
       try await first.delete("b")
       await #expect(throws: CaravanError.self) { try await first.sync() }
       await first.close()
-      let again = try world.client("c1")
+      let again = try cluster.client("c1")
       #expect(await again.pending.count == 4)
       #expect(try await again.object("a")?.fields["n"] == .integer(2))
       faults.healAll()
       #expect(try await again.sync() == SyncReport(pulled: 0, pushed: 1))
-      let new = try world.client("c2")
+      let new = try cluster.client("c2")
       try await new.sync()
       #expect(try await new.objects(of: "note").bare == again.objects(of: "note").bare)
     }
@@ -85,12 +85,12 @@ import Testing
   @Test("DIF-02: a sign-in leaves a new device complete or fails; a complete one signs in without a connection, too")
   func signIn() throws {
     let faults = FaultPlan()
-    try DiffWorld.run(faults) { world in
-      let types = ["note": DiffWorld.fields]
-      let first = try await world.agreed("c1")
+    try DiffCluster.run(faults) { cluster in
+      let types = ["note": DiffCluster.fields]
+      let first = try await cluster.agreed("c1")
       for uuid in ["a", "b"] { try await first.create(uuid, "note", ["n": .integer(1)]) }
       try await first.sync()
-      let new = try world.client("c2")
+      let new = try cluster.client("c2")
       faults.cut("c2", "sync")
       let refusal = await #expect(throws: CaravanError.self) { try await new.signIn(types) }
       #expect(refusal?.isTransient == true)
@@ -100,7 +100,7 @@ import Testing
       #expect(await new.isComplete)
       faults.cut("c2", "sync")
       await new.close()
-      let again = try world.client("c2")
+      let again = try cluster.client("c2")
       #expect(await again.isComplete)
       #expect(try await again.signIn(types) == nil)
       #expect(try await numbers(again).count == 2)
@@ -114,35 +114,35 @@ import Testing
 
   @Test("DIF-02: a file of before the mark counts as complete where it has a height", arguments: [0, 1])
   func olderFile(_ objects: Int) throws {
-    try DiffWorld.run { world in
-      let client = try await world.agreed("c1")
+    try DiffCluster.run { cluster in
+      let client = try await cluster.agreed("c1")
       for number in 0..<objects { try await client.create("o\(number)", "note", [:]) }
       if objects > 0 { try await client.sync() }
       await client.close()
-      let path = "\(world.directory.path)/c1/diffsync.db"
+      let path = "\(cluster.directory.path)/c1/diffsync.db"
       let file = try Connection(.file(path))
       try file.execute("ALTER TABLE standing DROP COLUMN complete; PRAGMA user_version = 2")
       file.close()
-      #expect(try await world.client("c1").isComplete == (objects > 0))
+      #expect(try await cluster.client("c1").isComplete == (objects > 0))
     }
   }
 
   @Test("DIF-02: a device whose user has nothing yet is complete, too")
   func emptySignIn() throws {
-    try DiffWorld.run { world in
-      let client = try world.client("c1")
-      #expect(try await client.signIn(["note": DiffWorld.fields]) == SyncReport())
+    try DiffCluster.run { cluster in
+      let client = try cluster.client("c1")
+      #expect(try await client.signIn(["note": DiffCluster.fields]) == SyncReport())
       #expect(await client.isComplete)
     }
   }
 
   @Test("DIF-04: what is not agreed on, or of another kind, is refused before it is logged")
   func types() throws {
-    try DiffWorld.run { world in
-      let client = try world.client("c")
+    try DiffCluster.run { cluster in
+      let client = try cluster.client("c")
       let unknown = await #expect(throws: CaravanError.self) { try await client.create("a", "note", [:]) }
       #expect(unknown?.code == .tableNotFound)
-      try await client.agree(on: "note", DiffWorld.fields)
+      try await client.agree(on: "note", DiffCluster.fields)
       for fields: [String: CaravanModel.Value] in [["n": .text("1")], ["other": .integer(1)], ["photo": .text("1")]] {
         let misfit = await #expect(throws: CaravanError.self) { try await client.create("a", "note", fields) }
         #expect(misfit?.code == .schemaViolation)
@@ -175,8 +175,8 @@ import Testing
   func connectionLost(_ dies: Bool) throws {
     for messages in 0...4 {
       let cut = CutAfter()
-      try DiffWorld.run(seed: UInt64(messages + 1), cut) { world in
-        var (c1, c2) = (try await world.agreed("c1"), try await world.agreed("c2"))
+      try DiffCluster.run(seed: UInt64(messages + 1), cut) { cluster in
+        var (c1, c2) = (try await cluster.agreed("c1"), try await cluster.agreed("c2"))
         try await c2.create("shared", "note", ["n": .integer(1), "x": .real(1)])
         try await c2.sync()
         try await c1.sync()
@@ -188,7 +188,7 @@ import Testing
         _ = try? await c1.sync()
         if dies {
           await c1.close()
-          c1 = try world.client("c1")
+          c1 = try cluster.client("c1")
         }
         try await c1.update("mine", "n", .integer(5))
         // The others are held up no longer than the turn lasts.
@@ -201,7 +201,7 @@ import Testing
         #expect(one == two && one["mine"]?.fields == ["n": .integer(5)], "after \(messages) messages")
         #expect(one["shared"]?.fields == ["n": .integer(3), "x": .real(2)], "after \(messages) messages")
         #expect(await c1.pending.isEmpty)
-        c2 = try world.client("c3")
+        c2 = try cluster.client("c3")
         try await c2.sync()
         #expect(try await c2.objects(of: "note").bare == one)
       }
@@ -212,15 +212,15 @@ import Testing
     "DIF-15: storage dies between SYNC_BEGIN and SYNC_CONTINUE and comes back: the same token goes on, or a new turn")
   func serverDies() throws {
     for absence in [Duration.seconds(2), .seconds(60)] {
-      try DiffWorld.run { world in
-        let (a, c) = (world.device("a"), try await world.agreed("c"))
+      try DiffCluster.run { cluster in
+        let (a, c) = (cluster.device("a"), try await cluster.agreed("c"))
         try await c.create("r", "note", ["n": .integer(1)])
         try await c.sync()
         let turn = try await a.begin()
-        world.stopStorage()
-        try await world.pass(absence)
-        try await world.startStorage()
-        try await world.pass(.seconds(1))
+        cluster.stopStorage()
+        try await cluster.pass(absence)
+        try await cluster.startStorage()
+        try await cluster.pass(.seconds(1))
         let create = CaravanDiffSync.Diff(
           timestamp: HybridStamp(milliseconds: 1), objtype: "note", uuid: "s", .create([:]))
         let result = try await a.continue(1, turn.token, [CaravanWire.Diff(create)])
@@ -235,8 +235,8 @@ import Testing
 
   @Test("DIF-15: two clients that want their turn all the time both get it, and nobody waits for ever")
   func noDeadlock() throws {
-    try DiffWorld.run { world in
-      let clients = [try await world.agreed("c1"), try await world.agreed("c2"), try await world.agreed("c3")]
+    try DiffCluster.run { cluster in
+      let clients = [try await cluster.agreed("c1"), try await cluster.agreed("c2"), try await cluster.agreed("c3")]
       try await withThrowingTaskGroup(of: Void.self) { group in
         for (number, client) in clients.enumerated() {
           group.addTask {
@@ -257,8 +257,8 @@ import Testing
 
   @Test("UNI-02: native devices and diff-sync clients work on the same records, under the same merge")
   func mixed() throws {
-    try DiffWorld.run { world in
-      let (client, native) = (try await world.agreed("c"), world.device("native"))
+    try DiffCluster.run { cluster in
+      let (client, native) = (try await cluster.agreed("c"), cluster.device("native"))
       let type = try await native.agree()
       let body = RecordFields([1: .text("native"), 2: .integer(1)]).body
       try await native.push(
@@ -282,8 +282,8 @@ import Testing
 
   @Test("DIF-11, UNI-18: a zone that was dropped and made again: the client begins at 0, with what it has pending")
   func anotherIncarnation() throws {
-    try DiffWorld.run { world in
-      let (client, native) = (try await world.agreed("c"), world.device("native"))
+    try DiffCluster.run { cluster in
+      let (client, native) = (try await cluster.agreed("c"), cluster.device("native"))
       try await client.create("old", "note", ["n": .integer(1)])
       try await client.sync()
       try await native.drop()
@@ -297,8 +297,8 @@ import Testing
 
   @Test("issue 5, C19: what a client has put aside it keeps, over its death, until the app discards it")
   func aside() throws {
-    try DiffWorld.run { world in
-      let (client, native) = (try await world.agreed("c"), world.device("native"))
+    try DiffCluster.run { cluster in
+      let (client, native) = (try await cluster.agreed("c"), cluster.device("native"))
       for uuid in ["edited", "untouched"] {
         try await client.create(uuid, "note", ["n": .integer(1), "text": .text("x")])
       }
@@ -310,26 +310,26 @@ import Testing
       #expect(try await client.sync().aside == 0)
       #expect(try await numbers(client).isEmpty)
       await client.close()
-      let again = try world.client("c")
+      let again = try cluster.client("c")
       let unsent = UnsentObject(
         objtype: "note", fields: ["n": .integer(3), "text": .text("x")], edited: ["n"])
-      #expect(try await again.objectsAside() == ["edited": unsent])
+      #expect(try await again.setAsideObjects() == ["edited": unsent])
       try await again.discardAside("edited")
-      #expect(try await again.objectsAside().isEmpty)
+      #expect(try await again.setAsideObjects().isEmpty)
     }
   }
 
   @Test("DIF-31, E16: a client whose clock is a day ahead wins once, and not for ever")
   func fastClock() throws {
-    try DiffWorld.run { world in
-      let ahead = world.simulation.host("fast")
+    try DiffCluster.run { cluster in
+      let ahead = cluster.simulation.host("fast")
       ahead.adjustWallTime(by: .seconds(86_400))
-      let (fast, right) = (try await world.agreed("fast", host: ahead.host), try await world.agreed("right"))
+      let (fast, right) = (try await cluster.agreed("fast", host: ahead.host), try await cluster.agreed("right"))
       try await fast.create("r", "note", ["n": .integer(1)])
       try await fast.sync()
       try await right.sync()
       try await fast.update("r", "n", .integer(2))
-      try await world.pass(.seconds(5))
+      try await cluster.pass(.seconds(5))
       try await right.update("r", "n", .integer(3))
       try await right.sync()
       try await fast.sync()

@@ -22,13 +22,13 @@ import Testing
 
   @Test("DIF-01: workers keep nothing: what begins at one goes on at another")
   func stateless() throws {
-    try DiffWorld.run { world in
-      let a = world.device("a")
+    try DiffCluster.run { cluster in
+      let a = cluster.device("a")
       _ = try await a.agree()
       let turn = try await a.begin()
-      try world.startSync("sync-2")
-      try await world.pass(.seconds(1))
-      world.hub.disconnect("sync")
+      try cluster.startSync("sync-2")
+      try await cluster.pass(.seconds(1))
+      cluster.hub.disconnect("sync")
       #expect(try await a.continue(1, turn.token, [CaravanWire.Diff(note("x"))]).status == .ok)
     }
   }
@@ -38,8 +38,8 @@ import Testing
   @Test(
     "DIF-09, DIF-10, UNI-03: a create, one update a changed field or a delete is derived, whatever else was written")
   func derived() throws {
-    try DiffWorld.run { world in
-      let (a, native) = (world.device("a"), world.device("native"))
+    try DiffCluster.run { cluster in
+      let (a, native) = (cluster.device("a"), cluster.device("native"))
       let type = try await a.agree()
       #expect(try await a.begin(pushes: false).currentHeight == 0)
       try await native.push(1, save("r", type, [1: .text("one"), 2: .integer(1), 4: .list([.text("t")])]))
@@ -67,8 +67,8 @@ import Testing
 
   @Test("UNI-03, E11: an object that was deleted and made again is a create, with none of its former fields")
   func recreated() throws {
-    try DiffWorld.run { world in
-      let (native, client) = (world.device("native"), try await world.agreed("c"))
+    try DiffCluster.run { cluster in
+      let (native, client) = (cluster.device("native"), try await cluster.agreed("c"))
       let type = try await native.agree()
       try await native.push(1, save("r", type, [1: .text("old"), 2: .integer(1)]))
       try await client.sync()
@@ -85,8 +85,8 @@ import Testing
   @Test(
     "DIF-11, DIF-14: status 1 while another client has its turn, which a client that vanished loses after its lease")
   func busy() throws {
-    try DiffWorld.run { world in
-      let (a, b) = (world.device("a"), world.device("b"))
+    try DiffCluster.run { cluster in
+      let (a, b) = (cluster.device("a"), cluster.device("b"))
       _ = try await a.agree()
       let turn = try await a.begin()
       #expect(turn.status == .ok && !turn.token.isEmpty)
@@ -95,7 +95,7 @@ import Testing
       // Who only wants to know is in nobody's way, and the same client may begin again.
       #expect(try await b.begin(pushes: false).status == .ok)
       #expect(try await a.begin().status == .ok)
-      try await world.pass(.seconds(31))
+      try await cluster.pass(.seconds(31))
       #expect(try await b.begin().status == .ok)
       let late = try await a.continue(1, turn.token, [CaravanWire.Diff(note("x"))])
       #expect(late.status == .invalidSyncToken)
@@ -105,8 +105,8 @@ import Testing
 
   @Test("DIF-14: a turn ends with its SYNC_CONTINUE, whatever becomes of it, and with one that sends nothing")
   func turnsEnd() throws {
-    try DiffWorld.run { world in
-      let (a, b) = (world.device("a"), world.device("b"))
+    try DiffCluster.run { cluster in
+      let (a, b) = (cluster.device("a"), cluster.device("b"))
       _ = try await a.agree()
       #expect(try await a.sync(1, [note("x")]).status == .ok)
       #expect(try await b.sync(1, [note("x")]).status == .objectExists)
@@ -118,8 +118,8 @@ import Testing
 
   @Test("DIF-11: status 2 for a height the zone does not have, or had in another life")
   func invalidHeight() throws {
-    try DiffWorld.run { world in
-      let a = world.device("a")
+    try DiffCluster.run { cluster in
+      let a = cluster.device("a")
       _ = try await a.agree()
       let done = try await a.sync(1, [note("x")])
       #expect(done.height == 1)
@@ -131,7 +131,7 @@ import Testing
       #expect(try await a.sync(2, [note("y")]).status == .ok)
       #expect(try await a.begin(1, incarnation: done.incarnation).status == .invalidHeight)
       // A refused SYNC_BEGIN takes no turn.
-      #expect(try await world.device("b").begin().status == .ok)
+      #expect(try await cluster.device("b").begin().status == .ok)
     }
   }
 
@@ -158,8 +158,8 @@ import Testing
 
   @Test("DIF-12, DIF-13: every status code, each refusing the whole with what is good in it")
   func statusCodes() throws {
-    try DiffWorld.run { world in
-      let a = world.device("a")
+    try DiffCluster.run { cluster in
+      let a = cluster.device("a")
       _ = try await a.agree()
       _ = try await a.agree(.manual, on: "strict")
       #expect(try await a.sync(1, [note("x", ["n": .integer(1)]), note("gone")]).status == .ok)
@@ -195,7 +195,7 @@ import Testing
       try await expect(.malformedUpdateUuid, [CaravanWire.Diff(change("x", "uuid", .text("y")))])
       let forged = try await a.continue(900, Array(repeating: 1, count: 41), [CaravanWire.Diff(note("good"))])
       #expect(forged.status == .invalidSyncToken)
-      let foreign = try await world.device("b").continue(1, a.begin().token, [CaravanWire.Diff(note("good"))])
+      let foreign = try await cluster.device("b").continue(1, a.begin().token, [CaravanWire.Diff(note("good"))])
       #expect(foreign.status == .invalidSyncToken)
       #expect(try await a.entries().map(\.name) == ["x", "gone"])
       // What is deleted already is deleted.
@@ -205,8 +205,8 @@ import Testing
 
   @Test("DIF-05: the server takes objtypes of 40 bytes, uuids of 128 and field_names of 128, and none that are longer")
   func names() throws {
-    try DiffWorld.run { world in
-      let a = world.device("a")
+    try DiffCluster.run { cluster in
+      let a = cluster.device("a")
       var op: UInt64 = 0
       func answer(_ diff: CaravanDiffSync.Diff) async throws -> SyncContinueResult {
         op += 1
@@ -238,8 +238,8 @@ import Testing
 
   @Test("DIF-12, DIF-13: changes of more objects than one commit takes are status 1, whether those are there or not")
   func tooMany() throws {
-    try DiffWorld.run { world in
-      let a = world.device("a")
+    try DiffCluster.run { cluster in
+      let a = cluster.device("a")
       _ = try await a.agree()
       let names = (0...DiffLimits.objectsPerContinue).map { "o\($0)" }
       let creates = names.map { note($0, ["n": .integer(1)]) }
@@ -259,8 +259,8 @@ import Testing
 
   @Test("DIF-30: the same SYNC_CONTINUE again is answered as the first time and applied once, a refused one never")
   func replay() throws {
-    try DiffWorld.run { world in
-      let (a, b) = (world.device("a"), world.device("b"))
+    try DiffCluster.run { cluster in
+      let (a, b) = (cluster.device("a"), cluster.device("b"))
       _ = try await a.agree()
       let turn = try await a.begin()
       let diffs = [CaravanWire.Diff(note("x", ["n": .integer(1)]))]
@@ -273,7 +273,7 @@ import Testing
       #expect(try await a.entries().map(\.deleted) == [true])
       // A copy that was late meets the refusal of the other.
       let late = try await a.begin()
-      try await world.pass(.seconds(31))
+      try await cluster.pass(.seconds(31))
       #expect(try await a.continue(2, late.token, [CaravanWire.Diff(note("y"))]).status == .invalidSyncToken)
       let again = try await a.begin()
       #expect(try await a.continue(2, again.token, [CaravanWire.Diff(note("y"))]).status == .invalidSyncToken)
@@ -283,14 +283,14 @@ import Testing
 
   @Test("UNI-01, UNI-09: native writes between the two messages are merged by field, and shown by the next SYNC_BEGIN")
   func nativeBetween() throws {
-    try DiffWorld.run { world in
-      let (a, native) = (world.device("a"), world.device("native"))
+    try DiffCluster.run { cluster in
+      let (a, native) = (cluster.device("a"), cluster.device("native"))
       let type = try await a.agree()
       let fields: [String: CaravanModel.Value] = ["n": .integer(1), "text": .text("1"), "x": .real(1)]
       #expect(try await a.sync(1, [note("r", fields), note("s")]).height == 2)
       let first = try await a.begin(pushes: false)
       let turn = try await a.begin(2, incarnation: first.incarnation)
-      let now = HybridStamp(milliseconds: world.host("test").clock.wallTime.milliseconds).rawValue
+      let now = HybridStamp(milliseconds: cluster.host("test").clock.wallTime.milliseconds).rawValue
       try await native.push(1, save("r", type, [2: .integer(2)], base: nil, at: now))
       try await native.push(2, CaravanWire.Mutation(name: "s", kind: .delete))
       let result = try await a.continue(
@@ -305,8 +305,8 @@ import Testing
 
   @Test("CK-100, DIF-10: the diffs of a large zone come in pages that each fit a frame")
   func pages() throws {
-    try DiffWorld.run { world in
-      let (a, client) = (world.device("a"), try await world.agreed("c"))
+    try DiffCluster.run { cluster in
+      let (a, client) = (cluster.device("a"), try await cluster.agreed("c"))
       let text = String(repeating: "x", count: 5_000)
       for part in 0..<3 {
         let notes = (0..<150).map { note("o\(part)-\($0)", ["text": .text(text)]) }

@@ -17,23 +17,23 @@ import Testing
   @Test(
     "UNI-18, DIF-15: what was created and changed after the backup is given back, after a second restore, too")
   func givenBack() throws {
-    try DiffWorld.run { world in
-      let (c1, c2) = (try await world.agreed("c1"), try await world.agreed("c2"))
+    try DiffCluster.run { cluster in
+      let (c1, c2) = (try await cluster.agreed("c1"), try await cluster.agreed("c2"))
       for uuid in ["a", "b", "c"] { try await c1.create(uuid, "note", number(1)) }
       try await c1.sync()
       try await c2.sync()
-      let backup = try world.backUp()
-      try await world.pass(.milliseconds(5))
+      let backup = try cluster.backUp()
+      try await cluster.pass(.milliseconds(5))
       try await c1.update("a", "n", .integer(2))
       try await c1.create("new", "note", ["n": .integer(5), "text": .text("x")])
       try await c1.sync()
       try await c2.sync()
-      try await world.pass(.milliseconds(5))
+      try await cluster.pass(.milliseconds(5))
       try await c2.update("a", "n", .integer(3))
       try await c2.update("b", "n", .null)
       try await c2.delete("c")
       try await c2.sync()
-      try await world.restore(backup)
+      try await cluster.restore(backup)
       try await c1.create("later", "note", number(7))
       for client in [c1, c2, c1] { try await client.sync() }
       // Nobody holds a deletion.
@@ -41,17 +41,17 @@ import Testing
         "a": number(3), "b": [:], "c": number(1), "new": ["n": .integer(5), "text": .text("x")], "later": number(7),
       ]
       for client in [c1, c2] { #expect(try await state(client) == all) }
-      let second = try world.backUp()
+      let second = try cluster.backUp()
       try await c2.create("last", "note", number(9))
       try await c2.sync()
-      try await world.restore(second)
+      try await cluster.restore(second)
       all["last"] = number(9)
       for client in [c2, c1, c2] { try await client.sync() }
       for client in [c1, c2] {
         #expect(try await state(client) == all)
         #expect(await client.pending.isEmpty)
       }
-      #expect(try await state(world.client("fresh").synced()) == all)
+      #expect(try await state(cluster.client("fresh").synced()) == all)
     }
   }
 
@@ -59,15 +59,15 @@ import Testing
     "UNI-18, UNI-09: what was deleted since, or is to be deleted, nobody gives back; of a young zone, too"
   )
   func deletedSince() throws {
-    try DiffWorld.run { world in
-      let clients = [try await world.agreed("c1"), try await world.agreed("c2"), try await world.agreed("c3")]
-      let backup = try world.backUp()
-      try await world.pass(.milliseconds(5))
+    try DiffCluster.run { cluster in
+      let clients = [try await cluster.agreed("c1"), try await cluster.agreed("c2"), try await cluster.agreed("c3")]
+      let backup = try cluster.backUp()
+      try await cluster.pass(.milliseconds(5))
       for uuid in ["a", "b", "c"] { try await clients[0].create(uuid, "note", number(1)) }
       try await clients[0].sync()
       for client in clients { try await client.sync() }
       try await clients[1].delete("b")
-      try await world.restore(backup)
+      try await cluster.restore(backup)
       try await clients[0].sync()
       try await clients[0].delete("a")
       try await clients[0].sync()
@@ -81,15 +81,15 @@ import Testing
 
   @Test("UNI-18: a deletion that waits for the restored cloud reaches it before the object does")
   func deletedFirst() throws {
-    try DiffWorld.run { world in
-      let (c1, c2) = (try await world.agreed("c1"), try await world.agreed("c2"))
-      let backup = try world.backUp()
-      try await world.pass(.milliseconds(5))
+    try DiffCluster.run { cluster in
+      let (c1, c2) = (try await cluster.agreed("c1"), try await cluster.agreed("c2"))
+      let backup = try cluster.backUp()
+      try await cluster.pass(.milliseconds(5))
       try await c1.create("a", "note", number(1))
       try await c1.sync()
       try await c2.sync()
       try await c2.delete("a")
-      try await world.restore(backup)
+      try await cluster.restore(backup)
       for client in [c2, c1, c2] { try await client.sync() }
       for client in [c1, c2] {
         #expect(try await state(client).isEmpty)
@@ -101,22 +101,22 @@ import Testing
   @Test("UNI-18: what a client knows of a restore survives its death at every question")
   func dies() throws {
     for deaths in 1...4 {
-      try DiffWorld.run { world in
-        let (c1, c2) = (try await world.agreed("c1"), try await world.agreed("c2"))
+      try DiffCluster.run { cluster in
+        let (c1, c2) = (try await cluster.agreed("c1"), try await cluster.agreed("c2"))
         try await c1.create("a", "note", number(1))
         try await c1.sync()
-        let backup = try world.backUp()
-        try await world.pass(.milliseconds(5))
-        try await world.pass(.milliseconds(5))
+        let backup = try cluster.backUp()
+        try await cluster.pass(.milliseconds(5))
+        try await cluster.pass(.milliseconds(5))
         try await c1.update("a", "n", .integer(2))
         try await c1.create("b", "note", number(1))
         try await c1.sync()
-        try await world.restore(backup)
+        try await cluster.restore(backup)
         var client = c1
         for count in 1...deaths {
           try await client.ask(count)
           await client.close()
-          client = try world.client("c1")
+          client = try cluster.client("c1")
         }
         try await client.sync()
         try await c2.sync()
@@ -130,15 +130,15 @@ import Testing
 
   @Test("DIF-11: with status 2 the service says what is lost, also to who was at height 0 in the life that ended")
   func told() throws {
-    try DiffWorld.run { world in
-      let a = world.device("a")
+    try DiffCluster.run { cluster in
+      let a = cluster.device("a")
       _ = try await a.agree()
       let note = Diff(
         timestamp: HybridStamp(milliseconds: 1), objtype: "note", uuid: "x", .create([:]))
       let done = try await a.sync(1, [note])
-      let backup = try world.backUp()
-      try await world.pass(.milliseconds(5))
-      try await world.restore(backup)
+      let backup = try cluster.backUp()
+      try await cluster.pass(.milliseconds(5))
+      try await cluster.restore(backup)
       for height in [0, 1] as [Seq] {
         let result = try await a.begin(height, incarnation: done.incarnation, pushes: false)
         #expect(result.status == .invalidHeight)
@@ -151,7 +151,7 @@ import Testing
 
 extension DiffSyncClient {
   fileprivate func synced() async throws -> DiffSyncClient {
-    try await agree(on: "note", DiffWorld.fields)
+    try await agree(on: "note", DiffCluster.fields)
     try await sync()
     return self
   }

@@ -24,26 +24,26 @@ struct DoorTests {
     "issue 5, A7: figures need a token from another machine, and none from this one",
     arguments: ["/metrics", "/v1/status"])
   func figures(path: String) async throws {
-    try await GatewayWorld.with(changing: Self.trustProxy) { world in
-      #expect(try await world.ask("GET", path).status == 200)
+    try await GatewayCluster.with(changing: Self.trustProxy) { cluster in
+      #expect(try await cluster.ask("GET", path).status == 200)
       for token in [nil, "wrong", ""] as [String?] {
-        let answer = try await world.ask("GET", path, admin: token, from: Self.far)
+        let answer = try await cluster.ask("GET", path, admin: token, from: Self.far)
         #expect(answer.status == 401 && answer.errorCode == "notAuthenticated", "\(answer.text)")
         #expect(answer.headers["www-authenticate"] == "Bearer")
       }
-      for token in [GatewayWorld.adminToken, GatewayWorld.metricsToken] {
-        #expect(try await world.ask("GET", path, admin: token, from: Self.far).status == 200)
+      for token in [GatewayCluster.adminToken, GatewayCluster.metricsToken] {
+        #expect(try await cluster.ask("GET", path, admin: token, from: Self.far).status == 200)
       }
       // The metrics token opens nothing else.
-      #expect(try await world.ask("GET", "/v1/devices", admin: GatewayWorld.metricsToken).status == 401)
+      #expect(try await cluster.ask("GET", "/v1/devices", admin: GatewayCluster.metricsToken).status == 401)
     }
   }
 
   @Test("issue 5, A7: a proxy of this machine that nobody named does not make strangers local")
   func unnamedProxy() async throws {
-    try await GatewayWorld.with { world in
+    try await GatewayCluster.with { cluster in
       for address in [Self.far, "127.0.0.1"] {
-        let answer = try await world.ask("GET", "/metrics", from: address)
+        let answer = try await cluster.ask("GET", "/metrics", from: address)
         #expect(answer.status == 401)
       }
     }
@@ -51,27 +51,27 @@ struct DoorTests {
 
   @Test("issue 5, A7: readiness is for everybody, what is in its way is not")
   func readiness() async throws {
-    try await GatewayWorld.with(changing: Self.trustProxy) { world in
-      #expect(try await world.ask("GET", "/readyz").text.contains("caravan-sync"))
-      let far = try await world.ask("GET", "/readyz", from: Self.far)
+    try await GatewayCluster.with(changing: Self.trustProxy) { cluster in
+      #expect(try await cluster.ask("GET", "/readyz").text.contains("caravan-sync"))
+      let far = try await cluster.ask("GET", "/readyz", from: Self.far)
       #expect(far.status == 503 && far.text == "not ready\n")
-      let known = try await world.ask("GET", "/readyz", admin: GatewayWorld.metricsToken, from: Self.far)
+      let known = try await cluster.ask("GET", "/readyz", admin: GatewayCluster.metricsToken, from: Self.far)
       #expect(known.text.contains("caravan-sync"))
-      #expect(try await world.ask("GET", "/healthz", from: Self.far).status == 200)
+      #expect(try await cluster.ask("GET", "/healthz", from: Self.far).status == 200)
     }
   }
 
   @Test("issue 5, A8: enrolment has a rate for each address and one for all, and says when to come again")
   func rate() async throws {
-    try await GatewayWorld.with { settings in
+    try await GatewayCluster.with { settings in
       Self.trustProxy(&settings)
       settings.enrolment = EnrolmentRate(
         each: Rate(perSecond: 1, burst: 3), all: Rate(perSecond: 1, burst: 5), capacity: 100)
-    } _: { world in
+    } _: { cluster in
       let body = #"{"token": "x", "public_key": "\#(try NKey.generate(.user).publicKey.text)"}"#
-      func tries(_ count: Int, from address: String) async throws -> [GatewayWorld.Answer] {
-        var answers: [GatewayWorld.Answer] = []
-        for _ in 0..<count { answers.append(try await world.ask("POST", "/v1/enrol", body, from: address)) }
+      func tries(_ count: Int, from address: String) async throws -> [GatewayCluster.Answer] {
+        var answers: [GatewayCluster.Answer] = []
+        for _ in 0..<count { answers.append(try await cluster.ask("POST", "/v1/enrol", body, from: address)) }
         return answers
       }
       let first = try await tries(8, from: Self.far)

@@ -13,12 +13,12 @@ import Testing
 struct EnrolmentTests {
   @Test("a device is signed with the scoped key, under its own name and user")
   func enrols() async throws {
-    try await GatewayWorld.with { world in
+    try await GatewayCluster.with { cluster in
       let key = try NKey.generate(.user)
-      let answer = try await world.enrol(world.mint("cam-1"), key)
+      let answer = try await cluster.enrol(cluster.mint("cam-1"), key)
       #expect(answer.status == 200, "\(answer.text)")
       let token = try JWT(verifying: try #require(answer.json["jwt"]?.stringValue))
-      #expect(token.isIssued(by: [world.signingKey.publicKey]))
+      #expect(token.isIssued(by: [cluster.signingKey.publicKey]))
       #expect(token.claims.subject == key.publicKey)
       #expect(token.claims.name == "cam-1_1")
       guard case .user(let user) = token.claims.body else {
@@ -26,19 +26,19 @@ struct EnrolmentTests {
         return
       }
       #expect(user.authority == .scoped)
-      #expect(user.issuerAccount == world.account.publicKey)
+      #expect(user.issuerAccount == cluster.account.publicKey)
       #expect(user.tag("user") == "ann")
     }
   }
 
   @Test("REC-25: the same key asks again and gets the same answer, also when the token has expired meanwhile")
   func repeats() async throws {
-    try await GatewayWorld.with { world in
+    try await GatewayCluster.with { cluster in
       let key = try NKey.generate(.user)
-      let token = try await world.mint("cam-1")
-      let first = try await world.enrol(token, key)
-      world.clock.advance(seconds: 5_000)
-      let second = try await world.enrol(token, key)
+      let token = try await cluster.mint("cam-1")
+      let first = try await cluster.enrol(token, key)
+      cluster.clock.advance(seconds: 5_000)
+      let second = try await cluster.enrol(token, key)
       #expect(first.status == 200)
       #expect(second.body == first.body)
     }
@@ -46,11 +46,11 @@ struct EnrolmentTests {
 
   @Test("another key is refused with a used token, in the words for one that never was")
   func usedOnce() async throws {
-    try await GatewayWorld.with { world in
-      let token = try await world.mint("cam-1")
-      #expect(try await world.enrol(token, .generate(.user)).status == 200)
-      let thief = try await world.enrol(token, .generate(.user))
-      let stranger = try await world.enrol("nosuchtoken", .generate(.user))
+    try await GatewayCluster.with { cluster in
+      let token = try await cluster.mint("cam-1")
+      #expect(try await cluster.enrol(token, .generate(.user)).status == 200)
+      let thief = try await cluster.enrol(token, .generate(.user))
+      let stranger = try await cluster.enrol("nosuchtoken", .generate(.user))
       #expect(thief.status == 401)
       #expect(thief.body == stranger.body)
     }
@@ -58,10 +58,10 @@ struct EnrolmentTests {
 
   @Test("of many that race with one token, one wins")
   func race() async throws {
-    try await GatewayWorld.with { world in
-      let token = try await world.mint("cam-1")
+    try await GatewayCluster.with { cluster in
+      let token = try await cluster.mint("cam-1")
       let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
-        for _ in 0..<8 { group.addTask { try await world.enrol(token, .generate(.user)).status } }
+        for _ in 0..<8 { group.addTask { try await cluster.enrol(token, .generate(.user)).status } }
         return try await group.reduce(into: []) { $0.append($1) }
       }
       #expect(statuses.filter { $0 == 200 }.count == 1, "\(statuses)")
@@ -71,32 +71,32 @@ struct EnrolmentTests {
 
   @Test("issue 5, A3: a token that is used, or was not in time, is forgotten in the end")
   func forgotten() async throws {
-    try await GatewayWorld.with { world in
-      let storage = StorageClient(bus: world.hub.connect(as: "looker"), host: world.host, writer: "@test")
+    try await GatewayCluster.with { cluster in
+      let storage = StorageClient(bus: cluster.hub.connect(as: "looker"), host: cluster.host, writer: "@test")
       let zone = try ZoneID(DatabaseID.system(nil), "enrolment")
       func left() async throws -> Int {
         let reply = try await storage.changes(of: zone, ReadChangesRequest(zone: ZoneRef(zone)))
         return try EntryPage.decode(reply.page).entries.count { !$0.deleted }
       }
       let key = try NKey.generate(.user)
-      let token = try await world.mint("cam-1")
-      _ = try await world.mint("cam-2")
-      #expect(try await world.enrol(token, key).status == 200)
-      world.clock.advance(seconds: 6 * 86_400)
-      #expect(try await world.enrol(token, key).status == 200)
+      let token = try await cluster.mint("cam-1")
+      _ = try await cluster.mint("cam-2")
+      #expect(try await cluster.enrol(token, key).status == 200)
+      cluster.clock.advance(seconds: 6 * 86_400)
+      #expect(try await cluster.enrol(token, key).status == 200)
       #expect(try await left() == 2)
-      world.clock.advance(seconds: 2 * 86_400)
+      cluster.clock.advance(seconds: 2 * 86_400)
       try await eventually("both are gone") { try await left() == 0 }
-      #expect(try await world.enrol(token, key).status == 401)
+      #expect(try await cluster.enrol(token, key).status == 401)
     }
   }
 
   @Test("an expired token is refused, and says so")
   func expired() async throws {
-    try await GatewayWorld.with { world in
-      let token = try await world.mint("cam-1", seconds: 60)
-      world.clock.advance(seconds: 61)
-      let answer = try await world.enrol(token, .generate(.user))
+    try await GatewayCluster.with { cluster in
+      let token = try await cluster.mint("cam-1", seconds: 60)
+      cluster.clock.advance(seconds: 61)
+      let answer = try await cluster.enrol(token, .generate(.user))
       #expect(answer.status == 401)
       #expect(answer.text.contains("expired"))
     }
@@ -104,41 +104,41 @@ struct EnrolmentTests {
 
   @Test("a name that is taken cannot be enrolled again, whoever asks")
   func taken() async throws {
-    try await GatewayWorld.with { world in
-      let early = try await world.mint("cam-1")
-      #expect(try await world.enrol(world.mint("cam-1"), .generate(.user)).status == 200)
+    try await GatewayCluster.with { cluster in
+      let early = try await cluster.mint("cam-1")
+      #expect(try await cluster.enrol(cluster.mint("cam-1"), .generate(.user)).status == 200)
       let body = #"{"user": "ann", "device": "cam-1"}"#
-      let again = try await world.ask("POST", "/v1/enrolment-tokens", body, admin: GatewayWorld.adminToken)
+      let again = try await cluster.ask("POST", "/v1/enrolment-tokens", body, admin: GatewayCluster.adminToken)
       #expect(again.errorCode == "objectExists")
       // A token minted before the name was taken does not help either.
-      #expect(try await world.enrol(early, .generate(.user)).errorCode == "objectExists")
+      #expect(try await cluster.enrol(early, .generate(.user)).errorCode == "objectExists")
     }
   }
 
   @Test("a revoked device's old token signs nothing any more, and its name is free")
   func revoked() async throws {
-    try await GatewayWorld.with { world in
+    try await GatewayCluster.with { cluster in
       let key = try NKey.generate(.user)
-      let token = try await world.mint("cam-1")
-      #expect(try await world.enrol(token, key).status == 200)
-      let revoked = try await world.ask("DELETE", "/v1/devices/ann/cam-1", admin: GatewayWorld.adminToken)
+      let token = try await cluster.mint("cam-1")
+      #expect(try await cluster.enrol(token, key).status == 200)
+      let revoked = try await cluster.ask("DELETE", "/v1/devices/ann/cam-1", admin: GatewayCluster.adminToken)
       #expect(revoked.json["revoked"]?.stringValue != nil, "\(revoked.text)")
-      #expect(try await world.enrol(token, key).status == 401)
-      #expect(try await world.enrol(world.mint("cam-1"), .generate(.user)).status == 200)
+      #expect(try await cluster.enrol(token, key).status == 401)
+      #expect(try await cluster.enrol(cluster.mint("cam-1"), .generate(.user)).status == 200)
     }
   }
 
   @Test("the list shows every device; a device shows alone; an unknown one is refused")
   func list() async throws {
-    try await GatewayWorld.with { world in
-      for name in ["b", "a"] { _ = try await world.enrol(world.mint(name), .generate(.user)) }
-      let list = try await world.ask("GET", "/v1/devices", admin: GatewayWorld.adminToken)
+    try await GatewayCluster.with { cluster in
+      for name in ["b", "a"] { _ = try await cluster.enrol(cluster.mint(name), .generate(.user)) }
+      let list = try await cluster.ask("GET", "/v1/devices", admin: GatewayCluster.adminToken)
       #expect(list.json["devices"]?.arrayValue?.compactMap { $0["device"]?.stringValue }.sorted() == ["a", "b"])
       #expect(list.json["next"] == .null)
-      let one = try await world.ask("GET", "/v1/devices/ann/a", admin: GatewayWorld.adminToken)
+      let one = try await cluster.ask("GET", "/v1/devices/ann/a", admin: GatewayCluster.adminToken)
       #expect(one.json["user"] == "ann")
       #expect(one.json["revoked"] == .null)
-      let none = try await world.ask("DELETE", "/v1/devices/ann/c", admin: GatewayWorld.adminToken)
+      let none = try await cluster.ask("DELETE", "/v1/devices/ann/c", admin: GatewayCluster.adminToken)
       #expect(none.status == 404)
     }
   }
@@ -150,9 +150,9 @@ struct EnrolmentTests {
       ("DELETE", "/v1/devices/ann/a"),
     ])
   func adminToken(method: String, path: String) async throws {
-    try await GatewayWorld.with { world in
+    try await GatewayCluster.with { cluster in
       for token in [nil, "", "open-sesame!", "Open-sesame"] {
-        let answer = try await world.ask(method, path, method == "POST" ? "{}" : nil, admin: token)
+        let answer = try await cluster.ask(method, path, method == "POST" ? "{}" : nil, admin: token)
         #expect(answer.status == 401)
         #expect(answer.errorCode == "notAuthenticated")
       }
@@ -161,8 +161,8 @@ struct EnrolmentTests {
 
   @Test("bad input is refused in one clear sentence, and the gateway lives on")
   func badInput() async throws {
-    try await GatewayWorld.with { world in
-      let admin = GatewayWorld.adminToken
+    try await GatewayCluster.with { cluster in
+      let admin = GatewayCluster.adminToken
       let bodies = [
         "", "{", "[1]", "null", #"{"user": 3, "device": "a"}"#, #"{"user": "ann"}"#,
         #"{"user": "Ann!", "device": "a"}"#,
@@ -172,7 +172,7 @@ struct EnrolmentTests {
         String(repeating: "[", count: 10_000),
       ]
       for body in bodies {
-        let answer = try await world.ask("POST", "/v1/enrolment-tokens", body, admin: admin)
+        let answer = try await cluster.ask("POST", "/v1/enrolment-tokens", body, admin: admin)
         #expect(answer.status == 400, "\(body.prefix(40)) → \(answer.text)")
         #expect(answer.errorCode == "invalidData")
       }
@@ -183,19 +183,19 @@ struct EnrolmentTests {
         #"{"token": "x"}"#, #"{"token": 1, "public_key": "\#(key)"}"#, #"{"token": "x", "public_key": "\#(foreign)"}"#,
         #"{"token": "x", "public_key": "\#(mistyped)"}"#,
       ] {
-        #expect(try await world.ask("POST", "/v1/enrol", body).errorCode == "invalidData", "\(body)")
+        #expect(try await cluster.ask("POST", "/v1/enrol", body).errorCode == "invalidData", "\(body)")
       }
-      #expect(try await world.enrol(world.mint("fine"), .generate(.user)).status == 200)
+      #expect(try await cluster.enrol(cluster.mint("fine"), .generate(.user)).status == 200)
     }
   }
 
   @Test("a body that is too large is refused as it comes")
   func oversized() async throws {
-    try await GatewayWorld.with { world in
+    try await GatewayCluster.with { cluster in
       let body = #"{"user": "\#(String(repeating: "a", count: 70_000))"}"#
-      let answer = try await world.ask("POST", "/v1/enrolment-tokens", body, admin: GatewayWorld.adminToken)
+      let answer = try await cluster.ask("POST", "/v1/enrolment-tokens", body, admin: GatewayCluster.adminToken)
       #expect(answer.status == 413)
-      #expect(try await world.ask("GET", "/healthz").status == 200)
+      #expect(try await cluster.ask("GET", "/healthz").status == 200)
     }
   }
 }

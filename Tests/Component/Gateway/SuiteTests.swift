@@ -12,16 +12,16 @@ import Testing
 struct SuiteTests {
   @Test("ready when all services answer, and not before; live in any case")
   func readiness() async throws {
-    try await GatewayWorld.with { world in
-      #expect(try await world.ask("GET", "/healthz").status == 200)
-      let early = try await world.ask("GET", "/readyz")
+    try await GatewayCluster.with { cluster in
+      #expect(try await cluster.ask("GET", "/healthz").status == 200)
+      let early = try await cluster.ask("GET", "/readyz")
       #expect(early.status == 503)
       for name in ["caravan-sync", "caravan-schema", "caravan-notify", "caravan-query"] {
         #expect(early.text.contains(name))
       }
       #expect(!early.text.contains("caravan-storage"))
-      try await Self.withPresences(of: ["caravan-sync", "caravan-schema", "caravan-notify", "caravan-query"], world) {
-        try await eventually("ready") { try await world.ask("GET", "/readyz").status == 200 }
+      try await Self.withPresences(of: ["caravan-sync", "caravan-schema", "caravan-notify", "caravan-query"], cluster) {
+        try await eventually("ready") { try await cluster.ask("GET", "/readyz").status == 200 }
       }
     }
   }
@@ -29,26 +29,26 @@ struct SuiteTests {
   @Test(
     "not ready when a service that runs can do nothing, and the answer says which and why; ready when one of it can")
   func trouble() async throws {
-    try await GatewayWorld.with { world in
+    try await GatewayCluster.with { cluster in
       let trouble = Mutex<String?>("PostgreSQL cannot be reached")
       let names = ["caravan-sync", "caravan-schema", "caravan-query"]
       let unable = ServiceHost(
-        name: "caravan-notify", version: "1.0.0", bus: world.hub.connect(as: "unable"), host: world.host
+        name: "caravan-notify", version: "1.0.0", bus: cluster.hub.connect(as: "unable"), host: cluster.host
       ) { trouble.withLock { $0 } }
-      try await Self.withPresences(of: names, and: [unable], world) {
+      try await Self.withPresences(of: names, and: [unable], cluster) {
         try await eventually("all are there") {
-          try await world.ask("GET", "/v1/status").json["missing"]?.arrayValue?.isEmpty == true
+          try await cluster.ask("GET", "/v1/status").json["missing"]?.arrayValue?.isEmpty == true
         }
-        let answer = try await world.ask("GET", "/readyz")
+        let answer = try await cluster.ask("GET", "/readyz")
         #expect(answer.status == 503)
         #expect(answer.text.contains("not ready, caravan-notify: PostgreSQL cannot be reached"))
-        let status = try await world.ask("GET", "/v1/status").json
+        let status = try await cluster.ask("GET", "/v1/status").json
         #expect(Self.instance("caravan-notify", status)?["trouble"] == "PostgreSQL cannot be reached")
-        try await Self.withPresences(of: ["caravan-notify"], world) {
-          try await eventually("one of two is enough") { try await world.ask("GET", "/readyz").status == 200 }
+        try await Self.withPresences(of: ["caravan-notify"], cluster) {
+          try await eventually("one of two is enough") { try await cluster.ask("GET", "/readyz").status == 200 }
         }
         trouble.withLock { $0 = nil }
-        try await eventually("ready") { try await world.ask("GET", "/readyz").status == 200 }
+        try await eventually("ready") { try await cluster.ask("GET", "/readyz").status == 200 }
       }
     }
   }
@@ -60,20 +60,20 @@ struct SuiteTests {
       ("PUT", "/v1/devices", "GET"), ("POST", "/v1/devices/ann/x", "GET, DELETE"),
     ])
   func methods(method: String, path: String, allowed: String) async throws {
-    try await GatewayWorld.with { world in
-      let answer = try await world.ask(method, path, admin: GatewayWorld.adminToken)
+    try await GatewayCluster.with { cluster in
+      let answer = try await cluster.ask(method, path, admin: GatewayCluster.adminToken)
       #expect(answer.status == 405 && answer.headers["allow"] == allowed, "\(answer.headers)")
     }
   }
 
   @Test("the status shows each instance with its endpoints, and rates from the second look on")
   func status() async throws {
-    try await GatewayWorld.with { world in
-      let first = try await world.ask("GET", "/v1/status").json
+    try await GatewayCluster.with { cluster in
+      let first = try await cluster.ask("GET", "/v1/status").json
       let storage = try #require(Self.instance("caravan-storage", first))
       #expect((storage["resident_bytes"]?.intValue ?? 0) > 1_000_000)
       try await eventually("a second report") {
-        let json = try await world.ask("GET", "/v1/status").json
+        let json = try await cluster.ask("GET", "/v1/status").json
         let endpoints = Self.instance("caravan-storage", json)?["endpoints"]?.arrayValue ?? []
         return endpoints.contains { $0["rate"]?.doubleValue != nil }
       }
@@ -82,8 +82,8 @@ struct SuiteTests {
 
   @Test("metrics pass promtool", .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/promtool")))
   func metrics() async throws {
-    try await GatewayWorld.with { world in
-      let answer = try await world.ask("GET", "/metrics")
+    try await GatewayCluster.with { cluster in
+      let answer = try await cluster.ask("GET", "/metrics")
       #expect(answer.headers["content-type"]?.hasPrefix("text/plain; version=0.0.4") == true)
       #expect(answer.text.contains(#"service="caravan-storage""#))
       let process = Process()
@@ -104,8 +104,8 @@ struct SuiteTests {
 
   @Test("the page is one document that loads nothing from elsewhere")
   func page() async throws {
-    try await GatewayWorld.with { world in
-      let page = try await world.ask("GET", "/")
+    try await GatewayCluster.with { cluster in
+      let page = try await cluster.ask("GET", "/")
       #expect(page.headers["content-type"] == "text/html; charset=utf-8")
       #expect(page.headers["content-security-policy"]?.hasPrefix("default-src 'none'") == true)
       #expect(!page.text.contains("//cdn") && !page.text.contains("https://"))
@@ -114,14 +114,14 @@ struct SuiteTests {
 
   @Test("unknown paths are 404, wrong methods 405")
   func routing() async throws {
-    try await GatewayWorld.with { world in
+    try await GatewayCluster.with { cluster in
       for (method, path, status) in [
         ("GET", "/nothing", 404), ("POST", "/healthz", 405), ("DELETE", "/v1/enrol", 405),
         ("PUT", "/v1/devices/ann/a", 405),
         ("GET", "/v1/devices/ann/a/b", 404), ("GET", "/v1/devices/a", 404), ("HEAD", "/", 200),
         ("HEAD", "/metrics", 200), ("HEAD", "/v1/enrol", 405),
       ] {
-        let answer = try await world.ask(method, path, admin: GatewayWorld.adminToken)
+        let answer = try await cluster.ask(method, path, admin: GatewayCluster.adminToken)
         #expect(answer.status == status, "\(method) \(path)")
       }
     }
@@ -165,15 +165,15 @@ struct SuiteTests {
   }
 
   private static func withPresences(
-    of names: [String], and others: [ServiceHost] = [], _ world: GatewayWorld,
+    of names: [String], and others: [ServiceHost] = [], _ cluster: GatewayCluster,
     _ body: @Sendable () async throws -> Void
   ) async throws {
     let services =
       others
       + names.map {
-        ServiceHost(name: $0, version: "1.0.0", bus: world.hub.connect(as: $0), host: world.host)
+        ServiceHost(name: $0, version: "1.0.0", bus: cluster.hub.connect(as: $0), host: cluster.host)
       }
-    let group = ServiceGroup(services, host: world.host)
+    let group = ServiceGroup(services, host: cluster.host)
     try await withThrowingTaskGroup(of: Void.self) { tasks in
       tasks.addTask { try await group.run() }
       defer { group.shutDown() }

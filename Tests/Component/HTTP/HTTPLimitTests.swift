@@ -112,7 +112,7 @@ private func serving(
 
   @Test("issue 5, A8: behind a trusted proxy the limit holds for whom it names, and nobody else can name anybody")
   func forwarded() async throws {
-    let gate = Gate()
+    let gate = LinkGuard()
     func request(_ client: String) -> String {
       "GET / HTTP/1.1\r\nHost: h\r\nX-Forwarded-For: \(client)\r\nConnection: close\r\n\r\n"
     }

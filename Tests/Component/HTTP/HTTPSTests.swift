@@ -125,7 +125,7 @@ import Testing
 
   @Test("issue 5, A7: answers are bounded in bytes and in time, and no redirect is followed")
   func bounded() async throws {
-    let gate = Gate()
+    let gate = LinkGuard()
     try await serving({ request in
       switch request.path {
       case "/long": return HTTPResponse(status: 200, body: [UInt8](repeating: 1, count: 100_000))

@@ -112,7 +112,7 @@ private func describe(_ request: HTTPRequest) -> HTTPResponse {
 
   @Test("a slow handler holds nobody else")
   func slow() async throws {
-    let gate = Gate()
+    let gate = LinkGuard()
     try await serving(handler: { request in
       if request.path == "/slow" { await gate.pass() }
       return .text(status: 200, request.path)
@@ -131,7 +131,7 @@ private func describe(_ request: HTTPRequest) -> HTTPResponse {
 
   @Test("over the bound of requests in flight the answer is 503 at once, and room comes back")
   func busy() async throws {
-    let gate = Gate()
+    let gate = LinkGuard()
     var limits = HTTPLimits()
     limits.inFlight = 2
     limits.retryAfterSeconds = 7
@@ -253,7 +253,7 @@ private func describe(_ request: HTTPRequest) -> HTTPResponse {
 
   @Test("clients that go away in the middle do no harm, and are noticed: the server need not drain them")
   func disconnect() async throws {
-    let gate = Gate()
+    let gate = LinkGuard()
     var limits = HTTPLimits()
     limits.drainTimeout = .seconds(600)
     try await serving(

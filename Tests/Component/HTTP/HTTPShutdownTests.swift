@@ -5,7 +5,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct HTTPShutdownTests {
   @Test("shutting down refuses new connections, finishes what is in flight, then returns")
   func inFlight() async throws {
-    let gate = Gate()
+    let gate = LinkGuard()
     let server = try HTTPServer(address: "127.0.0.1", port: 0, clock: CaravanRuntime.Host.live().clock) { request in
       if request.path == "/slow" { await gate.pass() }
       return .text(status: 200, request.path + (Task.isCancelled ? " cancelled" : ""))
@@ -35,7 +35,7 @@ import Testing
   func deadline() async throws {
     var limits = HTTPLimits()
     limits.drainTimeout = .milliseconds(50)
-    let (gate, released) = (Gate(), Gate())
+    let (gate, released) = (LinkGuard(), LinkGuard())
     let server = try HTTPServer(address: "127.0.0.1", port: 0, limits: limits, clock: CaravanRuntime.Host.live().clock)
     { _ in
       await withTaskCancellationHandler {
@@ -64,7 +64,7 @@ import Testing
 
   @Test("cancelling run cancels the handlers, and their answers still arrive")
   func cancellation() async throws {
-    let gate = Gate()
+    let gate = LinkGuard()
     let server = try HTTPServer(address: "127.0.0.1", port: 0, clock: CaravanRuntime.Host.live().clock) { _ in
       await withTaskCancellationHandler {
         await gate.pass()
@@ -114,7 +114,7 @@ import Testing
     }
     let port = server.port
     async let running: Void = server.run()
-    let answered = Gate()
+    let answered = LinkGuard()
     answered.open()
     try await withThrowingTaskGroup(of: Void.self) { group in
       for _ in 0..<16 {

@@ -86,7 +86,7 @@ func ask(_ port: UInt16, _ request: String) async throws -> String {
 func get(_ path: String) -> String { "GET \(path) HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n" }
 
 /// Holds handlers until it is opened, and lets a test wait until so many have come.
-final class Gate: Sendable {
+final class LinkGuard: Sendable {
   private struct State {
     var isOpen = false
     var arrived = 0

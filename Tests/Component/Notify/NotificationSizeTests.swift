@@ -10,13 +10,13 @@ import Testing
 
   @Test("BEN-12 all of 1, 100 and 1,000 tables changed: a bit each, 160 bytes at most", arguments: [1, 100, 1_000])
   func size(tables: Int) throws {
-    let world = try World()
-    try world.waitUntilOwned(world.startNotify())
-    let device = try world.connect(phone)
+    let cluster = try Cluster()
+    try cluster.waitUntilOwned(cluster.startNotify())
+    let device = try cluster.connect(phone)
     let zones = (0..<tables).map { zone("table\($0)") }
-    try world.subscribe(phone, generation: Self.generation, zones.map { ($0, 60_000) })
-    for zone in zones { try world.write(zone) }
-    try world.simulation.run(within: .seconds(120)) { !device.notifications.isEmpty }
+    try cluster.subscribe(phone, generation: Self.generation, zones.map { ($0, 60_000) })
+    for zone in zones { try cluster.write(zone) }
+    try cluster.simulation.run(within: .seconds(120)) { !device.notifications.isEmpty }
     var notification = try #require(device.notifications.first)
     // Rows that travel with it would be fetched otherwise.
     notification.pages = []

@@ -45,7 +45,7 @@ struct ServiceGroupTests {
   }
 
   let journal = Journal()
-  let world = Simulation(seed: 1)
+  let cluster = Simulation(seed: 1)
 
   func group(_ habits: [Probe.Habit], _ host: Host) -> ServiceGroup {
     ServiceGroup(
@@ -54,9 +54,9 @@ struct ServiceGroupTests {
 
   @Test("services end in reverse order, each before the next is told")
   func order() throws {
-    let host = world.host("m").host
+    let host = cluster.host("m").host
     let group = group([.obedient, .obedient, .obedient], host)
-    try world.run {
+    try cluster.run {
       async let stop: Void = {
         try await host.clock.sleep(for: .seconds(5))
         group.shutDown()
@@ -66,40 +66,40 @@ struct ServiceGroupTests {
       try await stop
     }
     #expect(journal.all.suffix(6) == ["c told", "c ended", "b told", "b ended", "a told", "a ended"])
-    #expect(world.now == Instant(nanoseconds: 8_000_000_000))
+    #expect(cluster.now == Instant(nanoseconds: 8_000_000_000))
   }
 
   @Test("a service that does not end is cancelled at the deadline, and so are those before it")
   func deadline() throws {
-    let host = world.host("m").host
+    let host = cluster.host("m").host
     let group = group([.obedient, .deaf, .obedient], host)
     #expect(throws: CancellationError.self) {
-      try world.run {
+      try cluster.run {
         group.shutDown()
         try await group.run()
       }
     }
-    #expect(world.now == Instant(nanoseconds: 10_000_000_000))
+    #expect(cluster.now == Instant(nanoseconds: 10_000_000_000))
     #expect(Set(journal.all.suffix(2)) == ["a ended", "b ended"])
-    #expect(world.log.records.contains { $0.message.contains("did not end in time") })
+    #expect(cluster.log.records.contains { $0.message.contains("did not end in time") })
   }
 
   @Test("a service that fails ends all, and its error is the group's")
   func failure() throws {
-    let host = world.host("m").host
+    let host = cluster.host("m").host
     let group = group([.obedient, .failing, .obedient], host)
-    #expect(throws: Failure(text: "b")) { try world.run { try await group.run() } }
+    #expect(throws: Failure(text: "b")) { try cluster.run { try await group.run() } }
     #expect(Set(journal.all.filter { $0.hasSuffix("ended") }).count == 3)
   }
 
   @Test("cancelling the group's task ends all services")
   func cancellation() throws {
-    let host = world.host("m").host
+    let host = cluster.host("m").host
     let group = group([.obedient, .deaf, .obedient], host)
-    let task = world.start { try await group.run() }
-    try world.run(for: .seconds(1))
+    let task = cluster.start { try await group.run() }
+    try cluster.run(for: .seconds(1))
     task.cancel()
-    try world.run(within: .seconds(1)) { task.result != nil }
+    try cluster.run(within: .seconds(1)) { task.result != nil }
     #expect(journal.all.filter { $0.hasSuffix("ended") }.count == 3)
   }
 

@@ -9,13 +9,13 @@ struct SettlingTests {
     let times = Mutex(0)
   }
 
-  private let world = Simulation(seed: 1)
+  private let cluster = Simulation(seed: 1)
 
   private func settle(shutDownAfter wait: Duration) throws -> Int {
-    let clock = world.host("m").host.clock
+    let clock = cluster.host("m").host.clock
     let counter = Counter()
     let settling = Settling(clock: clock) { counter.times.withLock { $0 += 1 } }
-    try world.run {
+    try cluster.run {
       async let run: Void = settling.run()
       try await clock.sleep(for: wait)
       settling.shutDown()

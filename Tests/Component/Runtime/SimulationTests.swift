@@ -5,19 +5,19 @@ import Testing
 /// Talks, sleeps and draws numbers.
 private actor Node {
   private let host: Host
-  private let world: Simulation
+  private let cluster: Simulation
   private let number: Int
   private(set) var heard = 0
 
-  init(_ number: Int, _ world: Simulation) {
+  init(_ number: Int, _ cluster: Simulation) {
     self.number = number
-    self.world = world
-    host = world.host("node-\(number)").host
+    self.cluster = cluster
+    host = cluster.host("node-\(number)").host
   }
 
   func hear(_ text: Int) {
     heard += 1
-    world.trace("\(number) hears \(text)")
+    cluster.trace("\(number) hears \(text)")
   }
 
   func talk(to others: [Node], rounds: Int) async throws {
@@ -31,12 +31,12 @@ private actor Node {
 /// Works on an executor of its own.
 private actor Owner {
   private let executor: any SerialExecutor
-  private let world: Simulation
+  private let cluster: Simulation
   private(set) var written: [Int] = []
 
-  init(_ world: Simulation) {
-    self.world = world
-    executor = world.host("owner").host.executors.makeSerial("owner")
+  init(_ cluster: Simulation) {
+    self.cluster = cluster
+    executor = cluster.host("owner").host.executors.makeSerial("owner")
   }
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -44,15 +44,15 @@ private actor Owner {
   func write(_ value: Int) {
     assertIsolated()
     written.append(value)
-    world.trace("writes \(value)")
+    cluster.trace("writes \(value)")
   }
 }
 
 private func scenario(seed: UInt64, rounds: Int = 20) throws -> Simulation {
-  let world = Simulation(seed: seed)
-  try world.run {
-    let nodes = (0..<6).map { Node($0, world) }
-    let owner = Owner(world)
+  let cluster = Simulation(seed: seed)
+  try cluster.run {
+    let nodes = (0..<6).map { Node($0, cluster) }
+    let owner = Owner(cluster)
     try await withThrowingTaskGroup { group in
       for node in nodes { group.addTask { try await node.talk(to: nodes, rounds: rounds) } }
       for value in 0..<20 { group.addTask { await owner.write(value) } }
@@ -61,7 +61,7 @@ private func scenario(seed: UInt64, rounds: Int = 20) throws -> Simulation {
     for node in nodes { #expect(await node.heard == 6 * rounds) }
     #expect(await owner.written.sorted() == Array(0..<20))
   }
-  return world
+  return cluster
 }
 
 @Suite("Simulation", .timeLimit(.minutes(2)))
@@ -88,10 +88,10 @@ struct SimulationTests {
 
   @Test("a serial executor runs its jobs in the order in which they came", arguments: 0..<10 as Range<UInt64>)
   func serialOrder(seed: UInt64) throws {
-    let world = Simulation(seed: seed)
+    let cluster = Simulation(seed: seed)
     let asked = Shared<[Int]>([])
-    let written = try world.run {
-      let owner = Owner(world)
+    let written = try cluster.run {
+      let owner = Owner(cluster)
       await withTaskGroup { group in
         for value in 0..<100 {
           group.addTask {
@@ -108,25 +108,25 @@ struct SimulationTests {
 
   @Test("an hour passes at once, and only while nobody can run")
   func time() throws {
-    let world = Simulation(seed: 1)
-    let host = world.host("m")
+    let cluster = Simulation(seed: 1)
+    let host = cluster.host("m")
     let start = host.host.clock.wallTime
-    try world.run {
+    try cluster.run {
       try await host.host.clock.sleep(for: .seconds(3_600))
       for _ in 0..<1_000 { await Task.yield() }
     }
-    #expect(world.now == Instant(nanoseconds: 3_600_000_000_000))
+    #expect(cluster.now == Instant(nanoseconds: 3_600_000_000_000))
     #expect(host.host.clock.wallTime.milliseconds == start.milliseconds + 3_600_000)
     host.adjustWallTime(by: .seconds(-60))
     #expect(host.host.clock.wallTime.milliseconds == start.milliseconds + 3_540_000)
-    #expect(world.host("other").host.clock.wallTime.milliseconds == start.milliseconds + 3_600_000)
+    #expect(cluster.host("other").host.clock.wallTime.milliseconds == start.milliseconds + 3_600_000)
   }
 
   @Test("cancelled sleepers wake at once and do not hold up time")
   func cancellation() throws {
-    let world = Simulation(seed: 2)
-    let clock = world.host("m").host.clock
-    let woken = try world.run {
+    let cluster = Simulation(seed: 2)
+    let clock = cluster.host("m").host.clock
+    let woken = try cluster.run {
       await withTaskGroup(of: Bool.self) { group in
         for seconds in 1...100 {
           group.addTask {
@@ -140,40 +140,40 @@ struct SimulationTests {
       }
     }
     #expect(woken == 50)
-    #expect(world.now == Instant(nanoseconds: 50_000_500_000_000))
+    #expect(cluster.now == Instant(nanoseconds: 50_000_500_000_000))
     #expect(throws: CancellationError.self) {
-      try world.run {
+      try cluster.run {
         withUnsafeCurrentTask { $0?.cancel() }
         try await clock.sleep(for: .seconds(1))
       }
     }
   }
 
-  @Test("many cancelled deadlines leave nothing behind that slows the world down")
+  @Test("many cancelled deadlines leave nothing behind that slows the simulation down")
   func deadlines() throws {
-    let world = Simulation(seed: 3)
-    let clock = world.host("m").host.clock
-    try world.run {
+    let cluster = Simulation(seed: 3)
+    let clock = cluster.host("m").host.clock
+    try cluster.run {
       for value in 0..<20_000 {
         let got = try await clock.withDeadline(.seconds(1_000), "echo") { value }
         #expect(got == value)
       }
     }
-    #expect(world.now == Instant(nanoseconds: 0))
+    #expect(cluster.now == Instant(nanoseconds: 0))
   }
 
   @Test("who waits for ever, too long or in circles is told so, with the seed")
   func failures() throws {
-    let world = Simulation(seed: 99)
-    let clock = world.host("m").host.clock
-    let stuck = #expect(throws: SimulationFailure.self) { try world.run { await Latch().wait() } }
+    let cluster = Simulation(seed: 99)
+    let clock = cluster.host("m").host.clock
+    let stuck = #expect(throws: SimulationFailure.self) { try cluster.run { await Latch().wait() } }
     #expect(stuck?.reason == .stuck)
     #expect(stuck?.description.hasPrefix("seed 99: everybody waits") == true)
     let late = #expect(throws: SimulationFailure.self) {
-      try world.run(deadline: .seconds(5)) { while true { try await clock.sleep(for: .seconds(2)) } }
+      try cluster.run(deadline: .seconds(5)) { while true { try await clock.sleep(for: .seconds(2)) } }
     }
     #expect(late?.reason == .late)
-    #expect(world.now == Instant(nanoseconds: 4_000_000_000))
+    #expect(cluster.now == Instant(nanoseconds: 4_000_000_000))
     var settings = Simulation.Settings()
     settings.stepLimit = 1_000
     let busy = Simulation(seed: 1, settings: settings)
@@ -183,59 +183,59 @@ struct SimulationTests {
     #expect(circles?.reason == .circles)
   }
 
-  @Test("tasks can be begun, watched and cancelled from outside; an invariant's error stops the world")
+  @Test("tasks can be begun, watched and cancelled from outside; an invariant's error stops the simulation")
   func outside() throws {
     struct Broken: Error {}
-    let world = Simulation(seed: 5)
-    let clock = world.host("m").host.clock
+    let cluster = Simulation(seed: 5)
+    let clock = cluster.host("m").host.clock
     let ticks = Shared(0)
-    let task = world.start {
+    let task = cluster.start {
       while true {
         try await clock.sleep(for: .seconds(1))
         ticks.change { $0 += 1 }
       }
     }
-    try world.run(for: .milliseconds(10_500))
+    try cluster.run(for: .milliseconds(10_500))
     #expect(ticks.value == 10)
-    #expect(world.now == Instant(nanoseconds: 10_500_000_000))
-    try world.run(within: .seconds(5)) { ticks.value == 12 }
+    #expect(cluster.now == Instant(nanoseconds: 10_500_000_000))
+    try cluster.run(within: .seconds(5)) { ticks.value == 12 }
     #expect(throws: Broken.self) {
-      try world.run(within: .seconds(5)) { if ticks.value > 13 { throw Broken() } else { false } }
+      try cluster.run(within: .seconds(5)) { if ticks.value > 13 { throw Broken() } else { false } }
     }
     #expect(task.result == nil)
     task.cancel()
-    try world.run(for: .zero)
+    try cluster.run(for: .zero)
     #expect(throws: CancellationError.self) { try task.result?.get() }
   }
 
-  @Test("a world that ends leaves nothing behind that its tasks held")
+  @Test("a simulation that ends leaves nothing behind that its tasks held")
   func end() throws {
     final class Held: Sendable {}
-    func world(holding thing: Held) -> (Simulation, [SimulatedTask<Void>]) {
-      let world = Simulation(seed: 5)
-      let clock = world.host("m").host.clock
+    func cluster(holding thing: Held) -> (Simulation, [SimulatedTask<Void>]) {
+      let cluster = Simulation(seed: 5)
+      let clock = cluster.host("m").host.clock
       let tasks = (1...2).map { days in
-        world.start {
+        cluster.start {
           defer { withExtendedLifetime(thing) {} }
           try await clock.sleep(for: .seconds(days * 86_400))
         }
       }
-      return (world, tasks)
+      return (cluster, tasks)
     }
     weak var held: Held?
     do {
       let thing = Held()
       held = thing
-      let (world, tasks) = world(holding: thing)
-      try world.run(for: .seconds(60))
+      let (cluster, tasks) = cluster(holding: thing)
+      try cluster.run(for: .seconds(60))
       #expect(tasks.allSatisfy { $0.result == nil })
-      world.end()
-      #expect(tasks.allSatisfy { $0.result != nil } && world.now == Instant(nanoseconds: 60_000_000_000))
+      cluster.end()
+      #expect(tasks.allSatisfy { $0.result != nil } && cluster.now == Instant(nanoseconds: 60_000_000_000))
     }
     #expect(held == nil)
   }
 
-  @Test("what escapes from the world and comes back ends the process")
+  @Test("what escapes from the simulation and comes back ends the process")
   func escape() async {
     await #expect(processExitsWith: .failure) {
       try Simulation(seed: 1).run {

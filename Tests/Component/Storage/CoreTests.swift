@@ -14,7 +14,7 @@ import Testing
 
   @Test("hints are few, of one partition each, in order, and say where a gap is")
   func plan() throws {
-    let hints = Hint.plan(
+    let hints = ChangeEvent.plan(
       try [
         change(1, 10), change(7, 10, in: 2), change(2, 10), change(3, 8_000), change(4, 9_000), change(5, 70_000),
         change(6, 10), change(9, 10),
@@ -25,13 +25,13 @@ import Testing
     #expect(first.map(\.carriesEntries) == [true, false, true, true])
     #expect(hints.filter { $0.partition.number == 2 }.map(\.previous) == [6])
     let many = try (1...1_200).map { try change($0, 1) }
-    #expect(Hint.plan(many).map(\.changes.count) == [512, 512, 176])
+    #expect(ChangeEvent.plan(many).map(\.changes.count) == [512, 512, 176])
     let full = try (1...12).map { try change($0, 8_000) }
-    #expect(Hint.plan(full).map(\.changes.count) == [8, 4], "64 KiB of entries")
+    #expect(ChangeEvent.plan(full).map(\.changes.count) == [8, 4], "64 KiB of entries")
     // CK-100: of a commit in another store it is not said here what it wrote; nobody must think that it was nothing.
     var elsewhere = try change(2, 0)
     (elsewhere.entries, elsewhere.hasEntries) = ([], false)
-    let mixed = Hint.plan([try change(1, 1), elsewhere, try change(3, 1)])
+    let mixed = ChangeEvent.plan([try change(1, 1), elsewhere, try change(3, 1)])
     #expect(mixed.map { $0.changes.map(\.log.position) } == [[1], [2], [3]])
     #expect(mixed.map(\.carriesEntries) == [true, false, true])
   }

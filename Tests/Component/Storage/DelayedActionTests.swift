@@ -178,7 +178,7 @@ import Testing
   }
 
   @Test("CK-32, CK-45: a zone made anew under the name is not the one that was meant, also for who begins again")
-  func anotherLife() async throws {
+  func anotherIncarnation() async throws {
     try await Self.with { store, bench in
       let zone = try Self.zone("t")
       _ = try await store.createZone(zone, writer: "phone")

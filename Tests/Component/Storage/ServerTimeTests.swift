@@ -46,7 +46,7 @@ import Testing
 
     func isTrusted() -> Bool { base.host.metrics.gauge(.clockTrusted).value == 1 }
 
-    /// Upkeep looks about ten times.
+    /// Maintenance looks about ten times.
     func look() async throws {
       for _ in 0..<10 {
         base.clock.advance(by: StorageLimits.idleUpkeepInterval)
@@ -66,7 +66,7 @@ import Testing
     let machine = Machine(wall: wall + ahead.components.seconds * 1_000, isSynchronised: isSynchronised)
     let server = ServerTime(machine) { base.clock.wallTime }
     let clock = TrustedClock(base.clock, server, of: "PostgreSQL's server", log: base.host.log)
-    let upkeep = Upkeep(
+    let upkeep = Maintenance(
       store: store, actions: DelayedActions(store: store, host: base.host), host: base.host,
       metrics: StorageMetrics(base.host.metrics), moved: Signal(), requests: { 0 }, clock: clock, server: server)
     let hash = try #require(ChunkHash(SHA256.hash([1, 2, 3]).bytes))

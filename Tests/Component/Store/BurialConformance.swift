@@ -11,7 +11,7 @@ import Testing
 /// is made under its name later (issue 5, A3; CK-45). Method: zones that are made, deleted and made again with a month
 /// between, on any store.
 @Suite(.timeLimit(.minutes(2))) struct BurialConformance {
-  /// Upkeep looks at everything, however often it has to.
+  /// Maintenance looks at everything, however often it has to.
   static func collect(
     _ bench: StoreBench, after time: Duration = StoreLimits.deadZonesKept + .seconds(1)
   ) async throws {

@@ -20,13 +20,13 @@ import Testing
     1...8 as ClosedRange<UInt64>)
   func lives(kind: StoreKind, seed: UInt64) async throws {
     try await StoreBench.with(kind, tombstones: Self.rule) { bench in
-      var world = try World(bench, seed: seed)
-      for _ in 0..<400 { try await world.step() }
-      try await world.rest()
+      var cluster = try Cluster(bench, seed: seed)
+      for _ in 0..<400 { try await cluster.step() }
+      try await cluster.rest()
     }
   }
 
-  private struct World {
+  private struct Cluster {
     let bench: StoreBench
     let zone: ZoneID
     var random: SplitMix64

@@ -86,14 +86,14 @@ import Testing
 
   @Test("issue 5, B12: a lease given before the store's time went back by years keeps nobody waiting for them")
   func leaseOfTheFuture() {
-    let ahead = LeaseTenure(holder: "one", token: 3, expires: 1 << 40)
-    let decision = LeaseTenure.decide("x", ahead, holder: "two", ttl: .seconds(9), now: 1_000)
+    let ahead = LeaseHolder(holder: "one", token: 3, expires: 1 << 40)
+    let decision = LeaseHolder.decide("x", ahead, holder: "two", ttl: .seconds(9), now: 1_000)
     #expect(decision.answer.isGranted && decision.answer.token == 4)
     #expect(throws: CaravanError.self) {
       try LeaseProof(lease: "x", token: 3).check(ahead, holder: "one", now: 1_000)
     }
-    let near = LeaseTenure(holder: "one", token: 3, expires: 1_000 + 3_600_000)
-    #expect(!LeaseTenure.decide("x", near, holder: "two", ttl: .seconds(9), now: 1_000).answer.isGranted)
+    let near = LeaseHolder(holder: "one", token: 3, expires: 1_000 + 3_600_000)
+    #expect(!LeaseHolder.decide("x", near, holder: "two", ttl: .seconds(9), now: 1_000).answer.isGranted)
   }
 
   @Test("a cursor moves only under the newest token of a live lease", arguments: StoreKind.allCases)

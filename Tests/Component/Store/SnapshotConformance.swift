@@ -176,13 +176,13 @@ import Testing
     1...6 as ClosedRange<UInt64>)
   func lives(kind: StoreKind, seed: UInt64) async throws {
     try await StoreBench.with(kind) { bench in
-      var world = try World(bench, seed: seed)
-      for _ in 0..<300 { try await world.step() }
-      #expect(world.states > 5, "\(world.states)")
+      var cluster = try Cluster(bench, seed: seed)
+      for _ in 0..<300 { try await cluster.step() }
+      #expect(cluster.states > 5, "\(cluster.states)")
     }
   }
 
-  private struct World {
+  private struct Cluster {
     let bench: StoreBench
     let zone: ZoneID
     var random: SplitMix64

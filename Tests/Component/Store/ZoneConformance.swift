@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test("CK-45: what a device wrote to a life of the zone that it never pulled is gone, and it hears so, once")
-  func unseenLives() async throws {
+  func unseenIncarnations() async throws {
     for kind in StoreKind.allCases {
       try await StoreBench.with(kind) { bench in
         let zone = try Sample.zone()

@@ -19,7 +19,7 @@ import Testing
 
   @Test("CK-42: a forged, a foreign and a truncated token are refused; the rest of the frame is answered")
   func tokens() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (ann, bob) = (try cloud.device("a"), try cloud.device("b", of: "bob"))
       let type = try await ann.agree(Self.fields)
       _ = try await ann.push(1, [.save("r1", [1: .text("x")], type: type)])
@@ -43,7 +43,7 @@ import Testing
 
   @Test("CK-65, SIM-75: a user sees nothing of another's, not even that it is there; no payload can name another user")
   func foreignUser() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (ann, bob) = (try cloud.device("a"), try cloud.device("b", of: "bob"))
       let type = try await ann.agree(Self.fields)
       _ = try await ann.push(1, [.save("r1", [1: .text("secret")], type: type)])
@@ -61,7 +61,7 @@ import Testing
 
   @Test("Caravan's own records are out of reach for devices")
   func systemContainer() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let a = try cloud.device("a")
       let row = Push(
         container: "caravan", zone: "subscriptions", op: 1, mutations: [CaravanWire.Mutation(name: "b", kind: .delete)])
@@ -78,7 +78,7 @@ import Testing
 
   @Test("Garbage frames, wrong sizes, too many operations: refused, and the next frame is answered")
   func garbage() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let a = try cloud.device("a")
       let random = SeededRandom(seed: 3)
       for length in [1, 10, 100, 10_000] {
@@ -104,7 +104,7 @@ import Testing
 
   @Test("A zstd bomb is refused by what it says and by what it holds, without being made")
   func bombs() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let a = try cloud.device("a")
       var compressor = try Compressor()
       let bomb = try compressor.compress([UInt8](repeating: 0, count: 64 << 20))
@@ -124,7 +124,7 @@ import Testing
     "One bad operation does not fail the frame: unknown type, wrong kind, oversized row, bad names, no operation at all"
   )
   func badOperations() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let a = try cloud.device("a")
       let type = try await a.agree(Self.fields)
       var stranger = type
@@ -161,7 +161,7 @@ import Testing
 
   @Test("SIM-94: a wrong kind is said in one line, with record, field, expected and actual type")
   func message() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let a = try cloud.device("a")
       let type = try await a.agree(Self.fields)
       let refusal = try await a.refusal(.push(.of(1, [.save("r1", [2: .text("x")], type: type)])))
@@ -171,7 +171,7 @@ import Testing
 
   @Test("A store that is away is a transient refusal of its operations alone, with the time to come back")
   func storeAway() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let a = try cloud.device("a")
       let type = try await a.agree(Self.fields)
       // Sync remembers what it has asked storage once.

@@ -9,7 +9,7 @@ import Testing
 
   @Test("CK-47: a pull of the newest first, under opaque tokens, goes on forward by itself")
   func reverse() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b"))
       let type = try await a.agree(Self.fields)
       let long = String(repeating: "x", count: 1_000)
@@ -34,7 +34,7 @@ import Testing
 
   @Test("CK-49, CK-51: a device reads by snapshots, hears when it has one, and is never behind its own writes")
   func snapshots() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b"))
       let type = try await a.agree(Self.fields)
       let long = String(repeating: "x", count: 1_000)
@@ -57,7 +57,7 @@ import Testing
 
   @Test("UNI-11, MOB-52, E12: what a device wrote and knows of costs a pull nothing; the rest comes without bodies")
   func ownWrites() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b"))
       let type = try await a.agree(Self.fields)
       let rows = (0..<100).map { CaravanModel.Mutation.save("r\($0)", [1: .text("a row of some length")], type: type) }
@@ -75,7 +75,7 @@ import Testing
 
   @Test("CK-48: changed zones of the app's database, and only of it")
   func metaSync() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (a, b, stranger) = (
         try cloud.device("a"), try cloud.device("b"), try cloud.device("c", of: "bob")
       )
@@ -96,7 +96,7 @@ import Testing
 
   @Test("CK-42: a token of another database, of a zone, or forged, lists nothing")
   func zoneTokens() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (a, stranger) = (try cloud.device("a"), try cloud.device("c", of: "bob"))
       let type = try await a.agree(Self.fields)
       _ = try await a.push(1, [.save("r", [1: .text("x")], type: type)])

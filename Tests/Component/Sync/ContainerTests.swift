@@ -30,13 +30,13 @@ import Testing
     return .propose(ProposeTable(container: container, type: CaravanWire.RecordType(type)))
   }
 
-  private func operatorsClient(_ cloud: CloudWorld) -> SchemaClient {
+  private func operatorsClient(_ cloud: CloudCluster) -> SchemaClient {
     SchemaClient(bus: cloud.hub.connect(as: "operator"))
   }
 
   @Test("issue 5, A4: where the operator makes containers, nothing of another can be made, and it sounds like nothing")
   func closed() async throws {
-    try await CloudWorld.with(opensContainers: false) { cloud in
+    try await CloudCluster.with(opensContainers: false) { cloud in
       let (device, client) = (try cloud.device("a"), operatorsClient(cloud))
       let attempts: [CaravanWire.Operation.Kind] = [
         Self.proposal(ttl: nil, in: "squat"), .createZone(CreateZone(container: "squat", zone: "z")),
@@ -63,7 +63,7 @@ import Testing
 
   @Test("issue 5, A4: containers are made, shown and listed; names are unique without regard to case, owners known")
   func operators() async throws {
-    try await CloudWorld.with(opensContainers: false) { cloud in
+    try await CloudCluster.with(opensContainers: false) { cloud in
       let client = operatorsClient(cloud)
       let made = try await client.createContainer("Notes", owner: ann, isForMembers: true)
       #expect(made.id.text == "notes" && made.name == "Notes" && made.environments == CaravanModel.Environment.allCases)
@@ -104,7 +104,7 @@ import Testing
 
   @Test("issue 5, A4: whose device uses a container first says how its records behave; another's adds fields only")
   func settings() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b", of: "bob"))
       #expect(try await a.refusal(Self.proposal(ttl: 60_000)) == nil)
       let client = operatorsClient(cloud)
@@ -137,7 +137,7 @@ import Testing
 
   @Test("issue 5, A4: what a developer declares with a device of theirs is in production; what their apps want is not")
   func declared() async throws {
-    try await CloudWorld.with(environment: .production) { cloud in
+    try await CloudCluster.with(environment: .production) { cloud in
       let (developer, user) = (try cloud.device("a", of: "probe"), try cloud.device("b", of: "bob"))
       func declare(_ ttl: UInt64?) -> CaravanWire.Operation.Kind {
         guard case .propose(var proposal) = Self.proposal(ttl: ttl) else { return Self.proposal(ttl: ttl) }
@@ -159,7 +159,7 @@ import Testing
 
   @Test("issue 5, A4: one user opens no more containers than a user may own; another's are none of theirs")
   func perUser() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b", of: "bob"))
       let names = (0...256).map { "app\($0)" }
       for start in stride(from: 0, to: 256, by: 64) {
@@ -174,7 +174,7 @@ import Testing
 
   // MARK: What was there before
 
-  private func forget(_ names: [String]?, _ cloud: CloudWorld) async throws {
+  private func forget(_ names: [String]?, _ cloud: CloudCluster) async throws {
     let storage = StorageClient(bus: cloud.hub.connect(as: "eraser"), host: cloud.host, writer: "@test")
     let zone = try ZoneID(DatabaseID.system(nil), "containers")
     let reply = try await storage.changes(of: zone, ReadChangesRequest(zone: ZoneRef(zone)))
@@ -188,7 +188,7 @@ import Testing
     "issue 5, A4: a store from before registrations: its containers are the operator's, everybody uses them",
     arguments: [true, false])
   func migration(opensContainers: Bool) async throws {
-    try await CloudWorld.with(opensContainers: opensContainers) { cloud in
+    try await CloudCluster.with(opensContainers: opensContainers) { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b", of: "bob"))
       let type = try await a.agree(Self.fields)
       _ = try await a.push(1, [.save("r", [1: .text("x")], type: type)])
@@ -225,7 +225,7 @@ import Testing
       try tar.run()
       tar.waitUntilExit()
       #expect(tar.terminationStatus == 0)
-      try await CloudWorld.with(opensContainers: false, makes: ["probe"], store: "\(path)/suite/storage") { cloud in
+      try await CloudCluster.with(opensContainers: false, makes: ["probe"], store: "\(path)/suite/storage") { cloud in
         let client = operatorsClient(cloud)
         let before = try await client.containers().filter { $0.name != "probe" }
         #expect(
@@ -245,7 +245,7 @@ import Testing
   @Test(
     "issue 5, A4: a registration that is missing while there are types is unavailable, until the operator says whose")
   func lostRegistration() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b", of: "bob"))
       _ = try await a.agree(Self.fields)
       try await forget(["@id:album"], cloud)
@@ -266,7 +266,7 @@ import Testing
 
   @Test("issue 5, A4: both environments are in one suite; in production the operator says the types, devices use them")
   func production() async throws {
-    try await CloudWorld.with(environment: .production) { cloud in
+    try await CloudCluster.with(environment: .production) { cloud in
       let (owner, client) = (try cloud.device("p", of: "probe"), operatorsClient(cloud))
       let refused = try await owner.refusal(Self.proposal(ttl: nil))
       #expect(refused?.message.contains("caravan schema set --environment production") == true)

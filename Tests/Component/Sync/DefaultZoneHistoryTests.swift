@@ -74,7 +74,7 @@ import Testing
 
   @Test("CK-10, CK-22: every record of a default zone is linearizable", arguments: [1, 3, 8] as [UInt32])
   func linearizability(shards: UInt32) async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let second = try cloud.sync()
       try await withThrowingTaskGroup(of: Void.self) { services in
         services.addTask { try await second.run() }

@@ -12,7 +12,7 @@ import Testing
   private static let everybodys = DatabaseID(
     container: ContainerID(unchecked: "album"), environment: .development, owner: nil)
 
-  private static func said(_ cloud: CloudWorld, _ settings: CaravanModel.ContainerSettings) async throws {
+  private static func said(_ cloud: CloudCluster, _ settings: CaravanModel.ContainerSettings) async throws {
     let client = SchemaClient(bus: cloud.hub.connect(as: "operator"))
     _ = try await client.settings(of: everybodys.container, in: .development, saying: settings)
   }
@@ -40,7 +40,7 @@ import Testing
 
   @Test("CK-10, CK-22: records spread over the shards, each is found by its name, in the order asked for")
   func spread() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       try await Self.said(cloud, CaravanModel.ContainerSettings(publicShards: 4))
       let (a, eve) = (try cloud.device("a"), try cloud.device("e", of: "eve"))
       let type = try await a.agree([("name", .text)])
@@ -69,7 +69,7 @@ import Testing
 
   @Test("CK-22, CK-25, UNI-07: each record by itself is compared and set, once, and settled by its name")
   func single() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       try await Self.said(cloud, CaravanModel.ContainerSettings(publicShards: 3))
       let (a, b) = (try cloud.device("a"), try cloud.device("b"))
       let type = try await a.agree([("name", .text)])
@@ -110,7 +110,7 @@ import Testing
 
   @Test("CK-10: how many shards there are is said once; who says nothing gets what is usual, from the first record on")
   func settings() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let a = try cloud.device("a")
       let type = try await a.agree([("name", .text)])
       let client = SchemaClient(bus: cloud.hub.connect(as: "operator"))
@@ -147,7 +147,7 @@ import Testing
 
   @Test("CK-10: chunks of a record lie where it lies, private default zones are divided apart, unlike ones see nothing")
   func chunks() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       try await Self.said(cloud, CaravanModel.ContainerSettings(publicShards: 8, privateShards: 4))
       let a = try cloud.device("a")
       let type = try await a.agree([("name", .text)])

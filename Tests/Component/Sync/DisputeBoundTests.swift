@@ -27,7 +27,7 @@ import Testing
 
   @Test("CK-36: a record that changes as often as it is decided is asked about so often, and no oftener")
   func rounds() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (a, b, c) = (try cloud.device("a"), try cloud.device("b"), try cloud.device("c"))
       let type = try await ExtensionTests.type(a)
       _ = try await a.push(1, [.save("r", [2: .integer(1)], type: type)])
@@ -52,7 +52,7 @@ import Testing
     "CK-36: where the program gives up when it is asked again, the device has the copy of then",
     arguments: End.allCases)
   func givesUp(end: End) async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (a, b, c) = (try cloud.device("a"), try cloud.device("b"), try cloud.device("c"))
       let type = try await ExtensionTests.type(a, milliseconds: end == .isSilent ? 1_500 : 5_000)
       _ = try await a.push(1, [.save("r", [2: .integer(1)], type: type)])
@@ -91,7 +91,7 @@ import Testing
   @Test("CK-36: of many devices at one record one is settled in each round, nothing is added twice, and all of it ends")
   func together() async throws {
     let devices = 8
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let a = try cloud.device("a")
       let type = try await ExtensionTests.type(a)
       _ = try await a.push(1, [.save("r", [1: .text("a"), 2: .integer(0)], type: type)])
@@ -133,7 +133,7 @@ import Testing
 
   @Test("CK-36: so many disputes at once and no more; one that ends makes room for one")
   func gate() {
-    let gate = DisputeGate(limit: 3)
+    let gate = DisputeLimiter(limit: 3)
     #expect((0..<5).map { _ in gate.enter() } == [true, true, true, false, false])
     gate.leave()
     #expect([gate.enter(), gate.enter()] == [true, false])

@@ -17,17 +17,17 @@ import Testing
   private static let album = ContainerID(unchecked: "album")
 
   private struct Pair: Sendable {
-    let cloud: CloudWorld
+    let cloud: CloudCluster
     /// Of one user and name.
     let tried: Device
     let used: Device
-    /// One type a world; they have one id.
+    /// One type a cluster; they have one id.
     let triedType: CaravanModel.RecordType
     let usedType: CaravanModel.RecordType
   }
 
   private static func with(_ body: @escaping @Sendable (Pair) async throws -> Void) async throws {
-    try await CloudWorld.with(environment: .production) { cloud in
+    try await CloudCluster.with(environment: .production) { cloud in
       let client = SchemaClient(bus: cloud.hub.connect(as: "operator"))
       let type = CaravanModel.RecordType(
         id: 0, definition: 0, name: "photos",
@@ -154,7 +154,7 @@ import Testing
   @Test("issue 5, A4: public databases of a container are two as well, and so are subscription lists")
   func shared() async throws {
     let notifier = RecordingNotifier()
-    try await CloudWorld.with(environment: .production, notifier: notifier) { cloud in
+    try await CloudCluster.with(environment: .production, notifier: notifier) { cloud in
       let (tried, used) = (try cloud.device("a", in: .development), try cloud.device("a"))
       let subscribe = Subscribe(
         generation: 1, subscriptions: [ZoneSubscription(container: "album", zone: "photos", periodMilliseconds: 0)])

@@ -17,7 +17,7 @@ final class RecordingExtension: Sendable {
   init(_ decide: @escaping Decide) { self.decide = decide }
 
   /// Runs it for the time of `body`.
-  func serving(_ cloud: CloudWorld, _ body: () async throws -> Void) async throws {
+  func serving(_ cloud: CloudCluster, _ body: () async throws -> Void) async throws {
     let subject = Subject.extension(ContainerID(unchecked: "album"), type: "photos")
     let endpoint = Endpoint("decide", .exact(subject), group: nil, maxInFlight: 8) {
       [self] (dispute: Dispute, _) throws(CaravanError) in
@@ -66,7 +66,7 @@ final class RecordingExtension: Sendable {
 
   @Test("CK-34, CK-36: it gets the three copies; what it makes of them is the record, for everybody")
   func merges() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b"))
       let type = try await Self.type(a)
       _ = try await a.push(1, [.save("r", [1: .text("a"), 2: .integer(1)], type: type)])
@@ -92,7 +92,7 @@ final class RecordingExtension: Sendable {
 
   @Test("CK-36: it may keep what is there, or leave the conflict to the device")
   func keeps() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b"))
       let type = try await Self.type(a, fallback: .lastWriterWins)
       _ = try await a.push(1, [.save("r", [1: .text("a")], type: type)])
@@ -116,7 +116,7 @@ final class RecordingExtension: Sendable {
 
   @Test("CK-36: it is asked again when the record changes meanwhile")
   func iterates() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (a, b, c) = (try cloud.device("a"), try cloud.device("b"), try cloud.device("c"))
       let type = try await Self.type(a)
       _ = try await a.push(1, [.save("r", [2: .integer(1)], type: type)])
@@ -144,7 +144,7 @@ final class RecordingExtension: Sendable {
 
   @Test("CK-36: nobody there: the fallback decides; a manual one leaves the conflict", arguments: [true, false])
   func absent(isManual: Bool) async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b"))
       let type = try await Self.type(a, fallback: isManual ? .manual : .lastWriterWins)
       _ = try await a.push(1, [.save("r", [1: .text("a")], type: type)])
@@ -166,7 +166,7 @@ final class RecordingExtension: Sendable {
 
   @Test("CK-36: what fails, or answers what cannot be stored is passed over")
   func passedOver() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b"))
       let type = try await Self.type(a, fallback: .lastWriterWins, milliseconds: 5_000)
       _ = try await a.push(1, [.save("r", [1: .text("a")], type: type)])
@@ -195,7 +195,7 @@ final class RecordingExtension: Sendable {
 
   @Test("UNI-07, CK-36: a push that comes again, after its answer was lost, is not decided a second time")
   func again() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b"))
       let type = try await Self.type(a)
       _ = try await a.push(1, [.save("r", [2: .integer(1)], type: type)])
@@ -220,7 +220,7 @@ final class RecordingExtension: Sendable {
 
   @Test("UNI-07: so it is with a fallback")
   func fallbackAgain() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b"))
       let type = try await Self.type(a, fallback: .lastWriterWins)
       _ = try await a.push(1, [.save("r", [1: .text("a")], type: type)])
@@ -236,7 +236,7 @@ final class RecordingExtension: Sendable {
 
   @Test("UNI-02: the policy of now counts, whichever version of the type the device knows; guards are its own (E15)")
   func latestPolicy() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b"))
       let old = try await a.agree([("name", .text), ("count", .integer)])
       _ = try await a.push(1, [.save("r", [2: .integer(1)], type: old)])
@@ -260,7 +260,7 @@ final class RecordingExtension: Sendable {
 
   @Test("CK-36: of many rows in conflict one waits for a program that does not answer; it is passed over with the rest")
   func oneWaits() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b"))
       let type = try await Self.type(a, milliseconds: 200)
       let names = (0..<20).map { "r\($0)" }
@@ -282,7 +282,7 @@ final class RecordingExtension: Sendable {
 
   @Test("CK-23: a batch that is all or nothing has nothing decided for it")
   func atomic() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b"))
       let type = try await Self.type(a)
       _ = try await a.push(1, [.save("r", [2: .integer(1)], type: type)])
@@ -336,7 +336,7 @@ extension Device {
   }
 }
 
-extension CloudWorld {
+extension CloudCluster {
   /// How many disputes had this outcome so far.
   func disputes(_ outcome: String) -> UInt64 {
     let name = CounterName("caravan_sync_disputes_total", "")

@@ -58,7 +58,7 @@ import Testing
 
   @Test("CK-07: every value of every kind, and lists of them, come to another device as they were; null is nothing")
   func roundTrip() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b"))
       let type = try await Self.agree(a)
       var records: [String: RecordFields] = ["target": RecordFields()]
@@ -108,7 +108,7 @@ import Testing
 
   @Test("CK-07: a field takes values of its kind and no others, alone or in a list, as it was agreed")
   func strictness() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let a = try cloud.device("a")
       let type = try await Self.agree(a)
       var op: UInt64 = 0
@@ -143,7 +143,7 @@ import Testing
 
   @Test("CK-11: encrypted values travel, lie and merge as the bytes they are; nobody else takes part in them")
   func encryption() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b"))
       let type = try await Self.agree(a)
       let (secret, date) = (try Self.id("secret_text", type), try Self.id("secret_date", type))
@@ -186,7 +186,7 @@ import Testing
 
   @Test("CK-11: the public database takes no encrypted values: nobody could be trusted with the key")
   func publicDatabase() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let a = try cloud.device("a")
       let type = try await Self.agree(a)
       let secret: [UInt32: Value] = [try Self.id("secret_text", type): .data([1])]

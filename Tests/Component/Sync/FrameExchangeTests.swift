@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(2))) struct FrameExchangeTests {
   @Test("SIM-94, SIM-90: one frame carries operations of many apps and zones; results stand in their order")
   func manyApps() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b"))
       let apps = (0..<40).map { "app\($0)" }
       let proposals = try await a.exchange(apps.map { .propose(.type([("n\($0)", .integer)], in: $0)) })
@@ -38,7 +38,7 @@ import Testing
 
   @Test("SIM-92: a large compressible reply is one zstd stream, a small one is not; devices may compress, too")
   func compression() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let a = try cloud.device("a")
       let type = try await a.agree([("name", .text)])
       let rows = (0..<100).map {
@@ -65,7 +65,7 @@ import Testing
 
   @Test("More pages than one reply holds: those that do not fit say `more` with their own token, and none is lost")
   func overflowingPulls() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b"))
       let type = try await a.agree([("raw", .data)])
       let zones = (0..<6).map { "z\($0)" }
@@ -102,7 +102,7 @@ import Testing
 
   @Test("More conflict copies than one reply holds: the rest is not applied, sent again, and told then")
   func overflowingConflicts() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b"))
       let type = try await a.agree([("raw", .data)])
       for op in 0..<6 {
@@ -130,7 +130,7 @@ import Testing
 
   @Test("Many frames of many devices at once, through two instances of sync")
   func concurrency() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let second = try cloud.sync()
       let type = try await cloud.device("first").agree([("n", .integer)])
       try await withThrowingTaskGroup(of: Void.self) { group in

@@ -17,7 +17,7 @@ import Testing
 
   @Test("REC-10, REC-23, UNI-05: what is uploaded is seen once it is committed, all of it at once")
   func visible() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b"))
       let rows = Self.saves(0..<1_200, try await a.agree(Self.fields))
       #expect(try await a.begin(1).status == .notStarted)
@@ -40,7 +40,7 @@ import Testing
 
   @Test("REC-25, REC-26: a device that makes every call twice has done everything once")
   func twice() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b"))
       let type = try await a.agree(Self.fields)
       func twice<Value: Equatable>(_ call: () async throws -> Value) async throws -> Value {
@@ -67,7 +67,7 @@ import Testing
     arguments: FaultPoint.allCases.filter { $0 != .transfer }, FaultSwitch.Side.allCases)
   func faults(point: FaultPoint, side: FaultSwitch.Side) async throws {
     let faults = try FaultSwitch("\(point.rawValue):\(side.rawValue)=2")
-    try await CloudWorld.with(faults: faults) { cloud in
+    try await CloudCluster.with(faults: faults) { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b"))
       let type = try await a.agree(Self.fields)
       func persistently<Value>(_ call: () async throws -> Value) async throws -> Value {
@@ -90,7 +90,7 @@ import Testing
 
   @Test("REC-12, REC-28: one device has the lock; it ends by itself; a commit under a lost lock is refused")
   func locks() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b"))
       let type = try await a.agree(Self.fields)
       let mine = try await a.lock(milliseconds: 60_000)
@@ -116,7 +116,7 @@ import Testing
 
   @Test("REC-28: an operation that failed says so; one that nobody knows is refused as that")
   func failures() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let a = try cloud.device("a")
       let type = try await a.agree(Self.fields)
       _ = try await a.push(1, Self.saves(0..<1, type))

@@ -18,7 +18,7 @@ import Testing
 
   @Test("issue 5, A2: 216 bytes that hold a million empty operations are refused before they are opened")
   func million() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let a = try cloud.device("a")
       let plain = Self.flood(1_040_000)
       let small = Frame(compression: .zstd, plainBytes: UInt32(plain.count), body: try zstd(plain)).encoded()
@@ -34,7 +34,7 @@ import Testing
   @Test("issue 5, A2: a frame pays for its plain bytes before they are made, and one that is refused has paid")
   func charged() async throws {
     let rates = RateLimits(device: Rate(perSecond: 2, burst: 2_000), user: nil, container: nil)
-    try await CloudWorld.with(rates: rates) { cloud in
+    try await CloudCluster.with(rates: rates) { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b"))
       let plain = [UInt8](repeating: 0, count: Limits.frameBytes)
       let frame = Frame(compression: .zstd, plainBytes: UInt32(plain.count), body: try zstd(plain)).encoded()
@@ -48,7 +48,7 @@ import Testing
 
   @Test("issue 5, A2: what is compressed holds no more for each byte than it may, and nobody sends more")
   func ratio() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let a = try cloud.device("a")
       let type = try await a.agree([("name", .text)])
       let body = RecordFields([1: .text(String(repeating: "x", count: 900_000))]).body

@@ -7,8 +7,8 @@ import CaravanWire
 import Testing
 
 /// Goal: whichever message on the bus is lost, comes twice or comes after everybody gave it up, a device that asks
-/// again has the answer it would have had, and the store holds the same (I1, I7, R4). Method: message n of a deed, on
-/// any of its ways between device, sync, schema and storage, for all n.
+/// again has the answer it would have had, and the store holds the same (I1, I7, R4). Method: message n of an
+/// operation, on any of its ways between device, sync, schema and storage, for all n.
 @Suite(.timeLimit(.minutes(5))) struct MessageFaultTests {
   /// Longer than any message is late.
   private static let afterwards: Duration = .seconds(60)
@@ -17,33 +17,33 @@ import Testing
   func everyMessage(fate: OnePassage.Fate) throws {
     try SimulatedCloud.run(seed: 4) { cloud in
       var faults = 0
-      for (number, deed) in CloudDeed.all.enumerated() {
-        faults += try await Self.enumerate(deed, "\(number)", fate, cloud)
+      for (number, operation) in CloudOperation.all.enumerated() {
+        faults += try await Self.enumerate(operation, "\(number)", fate, cloud)
       }
-      #expect(faults >= 3 * CloudDeed.all.count, "messages went wrong: \(faults)")
+      #expect(faults >= 3 * CloudOperation.all.count, "messages went wrong: \(faults)")
     }
   }
 
   /// - Returns: messages that went wrong.
   private static func enumerate(
-    _ deed: CloudDeed, _ id: String, _ fate: OnePassage.Fate, _ cloud: SimulatedCloud
+    _ operation: CloudOperation, _ id: String, _ fate: OnePassage.Fate, _ cloud: SimulatedCloud
   ) async throws -> Int {
     let ideal = try cloud.place("ideal-\(id)")
-    for operation in deed.before(ideal) { _ = try await ideal.insist(operation) }
-    let answer = try await ideal.insist(deed.operation(ideal)).text
+    for operation in operation.before(ideal) { _ = try await ideal.insist(operation) }
+    let answer = try await ideal.insist(operation.operation(ideal)).text
     let state = try await ideal.state()
     for message in 0..<100 {
       let place = try cloud.place("m\(message)-\(id)")
-      for operation in deed.before(place) { _ = try await place.insist(operation) }
+      for operation in operation.before(place) { _ = try await place.insist(operation) }
       cloud.fault.arm(message, fate)
-      let found = try await place.insist(deed.operation(place)).text
+      let found = try await place.insist(operation.operation(place)).text
       guard let what = cloud.fault.disarm() else { return message }
-      #expect(found == answer, "\(deed): \(what)")
+      #expect(found == answer, "\(operation): \(what)")
       try await cloud.host.clock.sleep(for: afterwards)
       let held = try await place.state()
-      #expect(held == state, "\(deed): \(what)")
+      #expect(held == state, "\(operation): \(what)")
     }
-    Issue.record("\(deed) has no end")
+    Issue.record("\(operation) has no end")
     return 0
   }
 

@@ -14,7 +14,7 @@ import Testing
 /// enough (MOB-06, MOB-08). Method: sync itself, and as many frames at once as the test says, whose answers a storage
 /// of the test's holds back.
 @Suite(.timeLimit(.minutes(2))) struct OverloadTests {
-  private struct World: Sendable {
+  private struct Cluster: Sendable {
     let hub: InProcessHub
     let asked: Shared<Int>
     let isOver: Latch
@@ -32,15 +32,15 @@ import Testing
     init(_ value: Value) { self.value = Mutex(value) }
   }
 
-  private static func with(_ body: @Sendable (World) async throws -> Void) async throws {
+  private static func with(_ body: @Sendable (Cluster) async throws -> Void) async throws {
     let host = Host.quiet
     let hub = InProcessHub(clock: host.clock, random: SeededRandom(seed: 1))
-    let world = World(hub: hub, asked: Shared(0), isOver: Latch())
+    let cluster = Cluster(hub: hub, asked: Shared(0), isOver: Latch())
     let changes = Endpoint(
       "changes", StorageMethod.changes.pattern, group: ServiceName.storage.rawValue, maxInFlight: 1_000
     ) { (_: ReadChangesRequest, _) throws(CaravanError) -> ReadChangesReply in
-      world.asked.value.withLock { $0 += 1 }
-      await world.isOver.wait()
+      cluster.asked.value.withLock { $0 += 1 }
+      await cluster.isOver.wait()
       return ReadChangesReply()
     }
     let accepted = CommitReply(outcomes: [CaravanWire.Outcome(verdict: .accepted, version: 1)], zoneSeq: 1)
@@ -70,14 +70,14 @@ import Testing
     try await withThrowingTaskGroup(of: Void.self) { group in
       for service in services { group.addTask { try await service.run() } }
       defer {
-        world.isOver.open()
+        cluster.isOver.open()
         for service in services { service.shutDown() }
       }
-      let probe = try world.device("probe")
+      let probe = try cluster.device("probe")
       try await eventually("sync answers") {
         (try? await probe.ask(.whoAmI(WhoAmI(container: "album")))) != nil
       }
-      try await body(world)
+      try await body(cluster)
     }
   }
 
@@ -120,15 +120,15 @@ import Testing
     "MOB-06, MOB-08: what can wait is put off first, then what may be lost is given up; the rest passes",
     arguments: rows)
   private func table(row: Row) async throws {
-    try await Self.with { world in
+    try await Self.with { cluster in
       try await withThrowingTaskGroup(of: Void.self) { group in
         for number in 0..<row.frames {
           // One user's devices have half of all at most.
-          let device = try world.device("d\(number)", of: "user-\(number % 4)")
+          let device = try cluster.device("d\(number)", of: "user-\(number % 4)")
           group.addTask { _ = try? await device.ask(Self.pull()) }
         }
-        try await eventually("all frames are under way") { world.asked.value.withLock { $0 } == row.frames }
-        let device = try world.device("x")
+        try await eventually("all frames are under way") { cluster.asked.value.withLock { $0 } == row.frames }
+        let device = try cluster.device("x")
         let slack: UInt32 = 10_000
         let waiting = try await device.refusal(Self.push(slack: slack, tolerated: 3))
         #expect(End(waiting) == row.waiting, "\(String(describing: waiting))")
@@ -140,7 +140,7 @@ import Testing
         #expect(End(tolerant) == row.tolerant, "\(String(describing: tolerant))")
         #expect(row.tolerant != .shed || tolerant?.retryAfterMilliseconds ?? 0 > 0)
         #expect(End(try await device.refusal(Self.push())) == .passed, "what is wanted at once")
-        world.isOver.open()
+        cluster.isOver.open()
         try await group.waitForAll()
         #expect(End(try await device.refusal(Self.push(slack: slack, tolerated: 3))) == .passed, "calm again")
       }
@@ -150,10 +150,10 @@ import Testing
   @Test("issue 5, A4: development has its share of places in flight, and production's devices find the rest free")
   func environments() async throws {
     let share = Limits.developmentShare(of: SyncLimits.framesInFlight)
-    try await Self.with { world in
+    try await Self.with { cluster in
       try await withThrowingTaskGroup(of: CaravanError?.self) { group in
         for number in 0..<share + 8 {
-          let device = try world.device("d\(number)", of: "user-\(number % 16)", in: .development)
+          let device = try cluster.device("d\(number)", of: "user-\(number % 16)", in: .development)
           group.addTask {
             do { return try await device.refusal(Self.pull()) } catch { return error as? CaravanError }
           }
@@ -162,17 +162,17 @@ import Testing
           let refused = try await group.next() ?? nil
           #expect(refused?.code == .serverBusy && refused?.message.contains("share") == true)
         }
-        try await eventually("development has its share") { world.asked.value.withLock { $0 } == share }
+        try await eventually("development has its share") { cluster.asked.value.withLock { $0 } == share }
         for number in 0..<SyncLimits.framesInFlight - share {
-          let device = try world.device("p\(number)", of: "user-\(number % 16)")
+          let device = try cluster.device("p\(number)", of: "user-\(number % 16)")
           group.addTask {
             do { return try await device.refusal(Self.pull()) } catch { return error as? CaravanError }
           }
         }
         try await eventually("production has the rest") {
-          world.asked.value.withLock { $0 } == SyncLimits.framesInFlight
+          cluster.asked.value.withLock { $0 } == SyncLimits.framesInFlight
         }
-        world.isOver.open()
+        cluster.isOver.open()
         for try await refused in group { #expect(refused?.code != .serverBusy) }
       }
     }
@@ -181,17 +181,17 @@ import Testing
   @Test("issue 5, A4: development's own load is measured by its share, so it waits before production does")
   func loads() async throws {
     let frames = Limits.developmentShare(of: SyncLimits.framesInFlight) / 2 + 2
-    try await Self.with { world in
+    try await Self.with { cluster in
       try await withThrowingTaskGroup(of: Void.self) { group in
         for number in 0..<frames {
-          let device = try world.device("d\(number)", of: "user-\(number % 4)", in: .development)
+          let device = try cluster.device("d\(number)", of: "user-\(number % 4)", in: .development)
           group.addTask { _ = try? await device.ask(Self.pull()) }
         }
-        try await eventually("all frames are under way") { world.asked.value.withLock { $0 } == frames }
-        let (tried, used) = (try world.device("x", in: .development), try world.device("x"))
+        try await eventually("all frames are under way") { cluster.asked.value.withLock { $0 } == frames }
+        let (tried, used) = (try cluster.device("x", in: .development), try cluster.device("x"))
         #expect(End(try await tried.refusal(Self.push(slack: 10_000))) == .postponed)
         #expect(End(try await used.refusal(Self.push(slack: 10_000))) == .passed)
-        world.isOver.open()
+        cluster.isOver.open()
         try await group.waitForAll()
       }
     }
@@ -200,9 +200,9 @@ import Testing
   @Test("issue 5, A2: what one device has in work is bounded over all its frames; another's passes beside it")
   func share() async throws {
     let frames = 4
-    try await Self.with { world in
+    try await Self.with { cluster in
       try await withThrowingTaskGroup(of: [CaravanWire.Result.Kind].self) { group in
-        let greedy = try world.device("greedy")
+        let greedy = try cluster.device("greedy")
         for frame in 0..<frames {
           let pulls: [CaravanWire.Operation.Kind] = (0..<SyncLimits.lanesInFlight).map {
             .pull(Pull(container: "album", zone: "photos-\(frame)-\($0)"))
@@ -210,15 +210,15 @@ import Testing
           group.addTask { try await greedy.exchange(pulls) }
         }
         try await eventually("the device has its share") {
-          world.asked.value.withLock { $0 } >= SyncLimits.lanesOfDevice
+          cluster.asked.value.withLock { $0 } >= SyncLimits.lanesOfDevice
         }
-        let other = try world.device("other", of: "ben")
+        let other = try cluster.device("other", of: "ben")
         group.addTask { [try await other.ask(Self.pull())] }
         try await eventually("another's passes") {
-          world.asked.value.withLock { $0 } > SyncLimits.lanesOfDevice
+          cluster.asked.value.withLock { $0 } > SyncLimits.lanesOfDevice
         }
-        #expect(world.asked.value.withLock { $0 } == SyncLimits.lanesOfDevice + 1)
-        world.isOver.open()
+        #expect(cluster.asked.value.withLock { $0 } == SyncLimits.lanesOfDevice + 1)
+        cluster.isOver.open()
         var answered = 0
         for try await results in group { answered += results.count }
         #expect(answered == frames * SyncLimits.lanesInFlight + 1, "and what waited is done")

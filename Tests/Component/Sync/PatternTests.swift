@@ -18,7 +18,7 @@ import Testing
 
   @Test("CK-37 publish and subscribe: one publishes, everybody reads, and nobody overwrites what they have not seen")
   func publishing() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (paper, reader) = (try cloud.device("paper"), try cloud.device("reader", of: "eve"))
       let type = try await Self.type(paper)
       for (number, name) in zip(UInt64(1)..., ["monday", "tuesday"]) {
@@ -38,7 +38,7 @@ import Testing
 
   @Test("CK-37 cross-device sync: a device that was off continues where it was, and where another left off")
   func handOver() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (desk, phone) = (try cloud.device("desk"), try cloud.device("phone"))
       let type = try await Self.type(desk)
       _ = try await desk.push(1, [.save("draft", [1: .text("Dear")], type: type)])
@@ -54,7 +54,7 @@ import Testing
 
   @Test("CK-37 bounded queue: of many who add, each takes the oldest out in the same batch; it never grows")
   func boundedByCount() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let devices = try ["a", "b", "c"].map { try cloud.device($0) }
       let type = try await Self.type(devices[0])
       let bound = 5
@@ -97,7 +97,7 @@ import Testing
 
   @Test("CK-37 trash: what was deleted is brought back under the version that it was deleted with, until it is purged")
   func trash() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b"))
       let type = try await Self.type(a)
       _ = try await a.push(1, [.save("r", [1: .text("kept")], type: type)])
@@ -116,7 +116,7 @@ import Testing
 
   @Test("CK-37 cloud storage: files that never change in the default zone, and a folder that is always whole")
   func cloudStorage() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b"))
       let type = try await Self.type(a)
       // Contents first, one by one, under names that nothing else will have.

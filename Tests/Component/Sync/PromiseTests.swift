@@ -14,7 +14,7 @@ import Testing
 @Suite(.timeLimit(.minutes(2))) struct PromiseTests {
   private static let fields: [(String, CaravanModel.FieldKind)] = [("name", .text), ("n", .integer)]
 
-  private static func storage(_ cloud: CloudWorld) -> StorageClient {
+  private static func storage(_ cloud: CloudCluster) -> StorageClient {
     StorageClient(bus: cloud.hub.connect(as: "backend"), host: cloud.host, writer: "@backend")
   }
 
@@ -24,7 +24,7 @@ import Testing
 
   @Test("SIM-34: a row has one number, which each update raises; the table's is the highest; no client gives any")
   func versions() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b"))
       let type = try await a.agree(Self.fields)
       let made = try await a.push(1, ["r", "s"].map { .save($0, [1: .text($0)], type: type) })
@@ -43,7 +43,7 @@ import Testing
 
   @Test("CK-04: a public database is read by all and charged to its app, a private one to its user, and theirs alone")
   func databases() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (ann, eve) = (try cloud.device("a"), try cloud.device("e", of: "eve"))
       let type = try await ann.agree(Self.fields)
       let storage = Self.storage(cloud)
@@ -75,7 +75,7 @@ import Testing
 
   @Test("MOB-56: a backend's own calls and the device protocol are one API over the same records")
   func interfaces() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let a = try cloud.device("a")
       let type = try await a.agree(Self.fields)
       let (storage, zone) = (Self.storage(cloud), try Self.photos())
@@ -97,7 +97,7 @@ import Testing
 
   @Test("MOB-54: what becomes of one device's frames is nobody else's matter; each may meet another process")
   func independence() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b", of: "bob"))
       let second = try SecondSync(cloud)
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -131,7 +131,7 @@ import Testing
 
   @Test("REC-11, E14: what a page named can be fetched as it was, piece by piece, whatever is written meanwhile")
   func immutableStaging() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b"))
       let type = try await a.agree([("photo", .object)])
       func photo(_ byte: UInt8, base: Base) throws -> (Push, [Chunk]) {
@@ -168,7 +168,7 @@ import Testing
   @Test(
     "I14, CK-65: whatever a stranger asks of another's zone, the answer's bytes are those for a zone that is not there")
   func noLeak() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (ann, bob) = (try cloud.device("a"), try cloud.device("b", of: "bob"))
       let type = try await ann.agree(Self.fields)
       _ = try await ann.push(1, [.save("r", [1: .text("secret")], type: type)])
@@ -210,7 +210,7 @@ import Testing
 
   @Test("CK-103: what is turned off is refused by name and nothing else is; features are named, or refused")
   func features() async throws {
-    try await CloudWorld.with(features: Features(disabling: "groups,snapshots")) { cloud in
+    try await CloudCluster.with(features: Features(disabling: "groups,snapshots")) { cloud in
       let a = try cloud.device("a")
       let type = try await a.agree(Self.fields)
       let off: [CaravanWire.Operation.Kind] = [
@@ -232,7 +232,7 @@ import Testing
 
   @Test("CK-103: a frame of the first release is served; one of a later release, too, but for what nobody knows here")
   func releases() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b"))
       let type = try await a.agree(Self.fields)
       // What the first release could say of a push and a pull, and nothing of what came since.
@@ -262,12 +262,12 @@ import Testing
   }
 }
 
-/// Another process of sync beside the world's own.
+/// Another process of sync beside the cluster's own.
 private struct SecondSync: Sendable {
   let service: SyncService
   private let metrics: MetricsRegistry
 
-  init(_ cloud: CloudWorld) throws {
+  init(_ cloud: CloudCluster) throws {
     let host = Host.quiet
     metrics = host.metrics
     service = try SyncService(bus: cloud.hub.connect(as: "sync-2"), host: host, ticketKey: cloud.key)

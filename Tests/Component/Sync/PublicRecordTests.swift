@@ -34,7 +34,7 @@ import Testing
 
   @Test("issue 5, A4: another user's device is refused, whatever its base; the maker's other devices are not")
   func users() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (phone, tablet) = (try cloud.device("phone"), try cloud.device("tablet"))
       let eve = try cloud.device("e", of: "eve")
       let type = try await phone.agree(Self.fields)
@@ -74,7 +74,7 @@ import Testing
     "issue 5, A4: no policy of a record type makes a record another's, nor is a program asked",
     arguments: [CaravanModel.ConflictPolicy.lastWriterWins, .fieldMerge, .deterministic, .serverExtension])
   func policies(policy: CaravanModel.ConflictPolicy) async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (ann, eve) = (try cloud.device("a"), try cloud.device("e", of: "eve"))
       var proposal = ProposeTable.type(Self.fields)
       proposal.type?.settings = CaravanWire.TypeSettings(CaravanModel.TypeSettings(conflicts: policy))

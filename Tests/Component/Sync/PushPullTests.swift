@@ -11,7 +11,7 @@ import Testing
 
   @Test("MOB-50, MOB-52: what one device pushes another pulls, byte for byte; its own rows come back without bodies")
   func roundTrip() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b"))
       let type = try await a.agree(Self.fields)
       let row = CaravanModel.Mutation.save(
@@ -33,7 +33,7 @@ import Testing
 
   @Test("MOB-55, CK-33: a stale base is a conflict with the server's copy; the other rows of the push are accepted")
   func conflict() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b"))
       let type = try await a.agree(Self.fields)
       _ = try await a.push(1, [.save("r1", [1: .text("a")], type: type)])
@@ -54,7 +54,7 @@ import Testing
 
   @Test("UNI-07, E9: the same op again after a lost reply has the same result, not a conflict with oneself")
   func replay() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b"))
       let type = try await a.agree(Self.fields)
       let mutations: [CaravanModel.Mutation] = [
@@ -69,7 +69,7 @@ import Testing
 
   @Test("UNI-07: an op's number used for another push gives the outcomes of the first one, and stops nobody")
   func reusedNumber() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b"))
       let type = try await a.agree(Self.fields)
       _ = try await a.push(1, [.save("r1", [1: .text("a")], type: type)])
@@ -82,7 +82,7 @@ import Testing
 
   @Test("UNI-07: an op that was settled before it arrived never applies")
   func settled() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let a = try cloud.device("a")
       let type = try await a.agree(Self.fields)
       #expect(try await a.settle(5) == .aborted)
@@ -94,7 +94,7 @@ import Testing
 
   @Test("CK-40: pages of a chosen size, resumed by token at any cut, give every row once and then nothing")
   func paging() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b"))
       let type = try await a.agree(Self.fields)
       for batch in 0..<3 {
@@ -120,7 +120,7 @@ import Testing
 
   @Test("CK-43: a deletion reaches who had the row, and is not told to who never had it")
   func deletion() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (a, b, c) = (try cloud.device("a"), try cloud.device("b"), try cloud.device("c"))
       let type = try await a.agree(Self.fields)
       _ = try await a.push(1, [.save("r1", [1: .text("x")], type: type), .save("r2", [1: .text("x")], type: type)])
@@ -135,7 +135,7 @@ import Testing
 
   @Test("SIM-32: a row whose chunks are not staged is not applied; after staging with a ticket, the same op is")
   func chunksFirst() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b"))
       let type = try await a.agree([("photo", .object)])
       let bytes = [UInt8](repeating: 7, count: 1_000)
@@ -167,7 +167,7 @@ import Testing
 
   @Test("CK-45: dropping a table resets who had it; dropping it again is done already")
   func drop() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b"))
       let type = try await a.agree(Self.fields)
       _ = try await a.push(1, [.save("r1", [1: .text("x")], type: type)])

@@ -104,7 +104,7 @@ import Testing
   @Test("CK-101, part 9: rateLimited says when to come back, and nothing of the operation was done")
   func service() async throws {
     let rates = RateLimits(device: Rate(perSecond: 2, burst: 80), user: nil, container: nil)
-    try await CloudWorld.with(rates: rates) { cloud in
+    try await CloudCluster.with(rates: rates) { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b"))
       let type = try await a.agree([("name", .text)])
       func rows(_ count: Int, _ prefix: String) -> [CaravanModel.Mutation] {
@@ -141,7 +141,7 @@ import Testing
   @Test("CK-101: pages of changes are paid for by their bytes, and chunks that come with a push")
   func volume() async throws {
     let rates = RateLimits(device: Rate(perSecond: 2, burst: 80), user: nil, container: nil)
-    try await CloudWorld.with(rates: rates) { cloud in
+    try await CloudCluster.with(rates: rates) { cloud in
       let (a, b, c) = (try cloud.device("a"), try cloud.device("b"), try cloud.device("c"))
       let type = try await cloud.device("d").agree([("name", .text)])
       let text = Value.text(String(repeating: "x", count: 20_000))
@@ -169,7 +169,7 @@ import Testing
     let rates = RateLimits(
       device: scope == .device ? rate : nil, user: scope == .user ? rate : nil,
       container: scope == .container ? rate : nil)
-    try await CloudWorld.with(rates: rates) { cloud in
+    try await CloudCluster.with(rates: rates) { cloud in
       let a = try cloud.device("a")
       let (sharing, other, otherApp) =
         switch scope {

@@ -22,39 +22,40 @@ struct RestoredStoreTests {
   ///   - before: what happens before the backup, and `after` what happens after it to the store that is lost.
   ///   - then: with the restored store, to which the backup was brought back.
   private static func restoring(
-    before: @escaping @Sendable (CloudWorld) async throws -> Void,
-    after: @escaping @Sendable (CloudWorld) async throws -> Void,
-    then: @escaping @Sendable (CloudWorld) async throws -> Void
+    before: @escaping @Sendable (CloudCluster) async throws -> Void,
+    after: @escaping @Sendable (CloudCluster) async throws -> Void,
+    then: @escaping @Sendable (CloudCluster) async throws -> Void
   ) async throws {
     try await withTemporaryDirectory { path in
       let host = Host.quiet
-      let world = CloudWorld(
+      let cluster = CloudCluster(
         hub: InProcessHub(clock: host.clock, random: SeededRandom(seed: 1)), host: host, key: try .generate(),
         environment: .development, faults: .off)
       try await withThrowingTaskGroup(of: Void.self) { group in
         let lasting: [any Service] = [
-          try SchemaService(bus: world.hub.connect(as: "schema"), host: host, opensContainers: true), try world.sync(),
+          try SchemaService(bus: cluster.hub.connect(as: "schema"), host: host, opensContainers: true),
+          try cluster.sync(),
         ]
         for service in lasting { group.addTask { try await service.run() } }
         defer { for service in lasting { service.shutDown() } }
         let (old, backup) = ("\(path)/old", "\(path)/backup")
-        try await Self.serving(old, world, before)
+        try await Self.serving(old, cluster, before)
         try BackupFile.write(SQLiteSnapshot(old), to: backup, at: host.clock.wallTime)
-        try await Self.serving(old, world, after)
-        try await Self.serving(try world.restored(from: backup, to: "\(path)/new"), world, then)
+        try await Self.serving(old, cluster, after)
+        try await Self.serving(try cluster.restored(from: backup, to: "\(path)/new"), cluster, then)
       }
     }
   }
 
   private static func serving(
-    _ path: String, _ world: CloudWorld, _ body: @escaping @Sendable (CloudWorld) async throws -> Void
+    _ path: String, _ cluster: CloudCluster, _ body: @escaping @Sendable (CloudCluster) async throws -> Void
   ) async throws {
-    let storage = try await world.storage(path)
+    let storage = try await cluster.storage(path)
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await storage.run() }
       defer { storage.shutDown() }
-      try await world.untilServing()
-      try await body(world)
+      try await cluster.untilServing()
+      try await body(cluster)
     }
   }
 
@@ -62,29 +63,29 @@ struct RestoredStoreTests {
     "issue 5, C19: within 2 s a running sync takes no row of a type that the restored store lacks")
   func types() async throws {
     let known = Mutex<[CaravanModel.RecordType]>([])
-    try await Self.restoring { world in
-      let device = try world.device("a")
+    try await Self.restoring { cluster in
+      let device = try cluster.device("a")
       let kept = try await device.agree(Self.fields, on: "kept")
       known.withLock { $0.append(kept) }
-    } after: { world in
-      let device = try world.device("a")
+    } after: { cluster in
+      let device = try cluster.device("a")
       let lost = try await device.agree(Self.fields, on: "lost")
       known.withLock { $0.append(lost) }
       for (number, type) in known.withLock({ $0 }).enumerated() {
         #expect(try await device.push(UInt64(number) + 1, [Self.row(type)]).versions.count == 1)
       }
-    } then: { world in
-      let device = try world.device("b")
+    } then: { cluster in
+      let device = try cluster.device("b")
       let (kept, lost) = known.withLock { ($0[0], $0[1]) }
-      let start = world.host.clock.now
+      let start = cluster.host.clock.now
       var op: UInt64 = 1
       func refused() async throws -> ErrorCode? {
         op += 1
         return try await device.refusal(.push(.of(op, [Self.row(lost)])))?.code
       }
       while try await refused() == nil {
-        guard world.host.clock.now - start < .seconds(2) else { break }
-        try await world.host.clock.sleep(for: .milliseconds(50))
+        guard cluster.host.clock.now - start < .seconds(2) else { break }
+        try await cluster.host.clock.sleep(for: .milliseconds(50))
       }
       #expect(try await refused() == .tableNotFound)
       let agreed = try await device.agree(Self.fields, on: "lost")
@@ -106,30 +107,30 @@ struct RestoredStoreTests {
       proposal.type?.settings = CaravanWire.TypeSettings(CaravanModel.TypeSettings(ttlMilliseconds: ttl))
       return proposal
     }
-    @Sendable func differ(_ world: CloudWorld) -> UInt64 {
-      world.host.metrics.counter(CounterName("caravan_schema_settings_differ_total", "")).value
+    @Sendable func differ(_ cluster: CloudCluster) -> UInt64 {
+      cluster.host.metrics.counter(CounterName("caravan_schema_settings_differ_total", "")).value
     }
-    try await Self.restoring { world in
-      _ = try await world.device("a").ask(.propose(proposal(0)))
-    } after: { world in
-      guard case .type(let agreed) = try await world.device("a").ask(.propose(proposal(60_000))) else {
+    try await Self.restoring { cluster in
+      _ = try await cluster.device("a").ask(.propose(proposal(0)))
+    } after: { cluster in
+      guard case .type(let agreed) = try await cluster.device("a").ask(.propose(proposal(60_000))) else {
         Issue.record("other settings are another type")
         return
       }
       #expect(agreed.settings?.ttlMilliseconds == 60_000)
-    } then: { world in
-      try await world.host.clock.sleep(for: .seconds(2))
+    } then: { cluster in
+      try await cluster.host.clock.sleep(for: .seconds(2))
       // The device knows what was said last, and another one what was said before that.
       for (ttl, count) in [(UInt64(0), UInt64(0)), (60_000, 1), (60_000, 1)] {
         var remembered = proposal(ttl)
         remembered.remembered = true
-        let answer = try await world.device("a").ask(.propose(remembered))
+        let answer = try await cluster.device("a").ask(.propose(remembered))
         guard case .type(let agreed) = answer else {
           Issue.record("\(answer)")
           return
         }
         #expect(agreed.settings?.ttlMilliseconds ?? 0 == 0, "a device does not say how records live")
-        #expect(differ(world) == count)
+        #expect(differ(cluster) == count)
       }
     }
   }
@@ -139,15 +140,15 @@ struct RestoredStoreTests {
     let album = try ContainerID("album")
     let said = CaravanModel.ContainerSettings(publicShards: 4, privateShards: 2)
     let clients = Mutex<SchemaClient?>(nil)
-    try await Self.restoring { world in
-      let device = try world.device("a")
+    try await Self.restoring { cluster in
+      let device = try cluster.device("a")
       _ = try await device.agree(Self.fields, on: "kept")
-      clients.withLock { $0 = SchemaClient(bus: world.hub.connect(as: "client"), clock: world.host.clock) }
-    } after: { world in
+      clients.withLock { $0 = SchemaClient(bus: cluster.hub.connect(as: "client"), clock: cluster.host.clock) }
+    } after: { cluster in
       let client = try #require(clients.withLock { $0 })
       #expect(try await client.settings(of: album, in: .development, saying: said) == said)
       #expect(try await client.settings(of: album, in: .development) == said)
-    } then: { world in
+    } then: { cluster in
       let client = try #require(clients.withLock { $0 })
       try await eventually("the client asks again") { try await client.settings(of: album, in: .development) == nil }
     }

@@ -20,13 +20,13 @@ import Testing
     let first = KeyRing(try key(5))
     let second = try first.adding(key(6), at: 1)
     try TextFile.writeSecret(first.fileText, to: path)
-    let (world, sink) = (Simulation(seed: 1), MemoryLogSink())
-    defer { world.end() }
-    let host = world.host("sync").host
+    let (cluster, sink) = (Simulation(seed: 1), MemoryLogSink())
+    defer { cluster.end() }
+    let host = cluster.host("sync").host
     let logged = host.with(log: Log(level: .info, clock: host.clock, sink: sink))
-    try world.run {
+    try cluster.run {
       let file = try RingFile(path, host: logged)
-      _ = world.start { await file.run() }
+      _ = cluster.start { await file.run() }
       func pass() async throws { try await host.clock.sleep(for: LaunchLimits.ringRereads + .seconds(1)) }
       try TextFile.writeSecret(second.fileText, to: path)
       #expect(file.ring == first)

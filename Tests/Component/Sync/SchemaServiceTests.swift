@@ -23,7 +23,7 @@ import Testing
 
   @Test("UNI-14, CK-90: proposing is idempotent, additive changes keep the definition, others are refused by field")
   func lifecycle() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let a = try cloud.device("a")
       let first = try await a.agree(Self.fields)
       #expect(first == type(Self.fields).numbered(id: 1, definition: 1))
@@ -45,7 +45,7 @@ import Testing
 
   @Test("UNI-18: a registry that was restored numbers apart from what it may have given since the backup")
   func restored() async throws {
-    try await CloudWorld.with(isRestored: true) { cloud in
+    try await CloudCluster.with(isRestored: true) { cloud in
       let a = try cloud.device("a")
       let first = try await a.agree(Self.fields)
       let second = try await a.agree([("photo", .object)] + Self.fields)
@@ -63,7 +63,7 @@ import Testing
 
   @Test("Types are found by id and by name, listed by name, and absent ones say so")
   func lookUps() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let a = try cloud.device("a")
       let photos = try await a.agree(Self.fields)
       let newer = try await a.agree(Self.fields + [("photo", .object)])
@@ -88,7 +88,7 @@ import Testing
 
   @Test("CK-93: production refuses proposals")
   func production() async throws {
-    try await CloudWorld.with(environment: .production) { cloud in
+    try await CloudCluster.with(environment: .production) { cloud in
       let refusal = try await cloud.device("a").refusal(.propose(.type(Self.fields)))
       #expect(refusal?.code == .schemaViolation && refusal?.message.contains("production") == true)
     }
@@ -96,7 +96,7 @@ import Testing
 
   @Test("CK-96: who proposes at the same time through two instances agrees on one type, or on an order of several")
   func races() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let second = try SchemaService(bus: cloud.hub.connect(as: "schema"), host: cloud.host, opensContainers: true)
       try await withThrowingTaskGroup(of: Void.self) { services in
         services.addTask { try await second.run() }
@@ -124,7 +124,7 @@ import Testing
 
   @Test("Garbage and impossible names on the registry's subjects are refused, and it lives on")
   func garbage() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let bus = cloud.hub.connect(as: "client")
       for method in SchemaMethod.allCases {
         let error = try await refusal {

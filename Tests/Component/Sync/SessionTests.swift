@@ -49,7 +49,7 @@ final class RecordingNotifier: Sendable {
     "MOB-53: hello tells the notifier what the device holds, decoded from its tokens; a bad token counts as nothing")
   func seen() async throws {
     let notifier = RecordingNotifier()
-    try await CloudWorld.with(notifier: notifier) { cloud in
+    try await CloudCluster.with(notifier: notifier) { cloud in
       let a = try cloud.device("a")
       let type = try await a.agree([("name", .text)])
       let rows = (0..<7).map { CaravanModel.Mutation.save("r\($0)", [1: .text("x")], type: type) }
@@ -77,7 +77,7 @@ final class RecordingNotifier: Sendable {
 
   @Test("E13: a generation that the cloud does not know is asked for again; a list lies in the store, not in a process")
   func resubscribe() async throws {
-    try await CloudWorld.with(notifier: RecordingNotifier()) { cloud in
+    try await CloudCluster.with(notifier: RecordingNotifier()) { cloud in
       let a = try cloud.device("a")
       #expect(try await !hello(a, 0).resubscribe, "a device without subscriptions")
       #expect(try await hello(a, 3).resubscribe, "a list the cloud never got")
@@ -97,7 +97,7 @@ final class RecordingNotifier: Sendable {
 
   @Test("A notifier that is away fails nothing: neither hello nor subscribe nor the acknowledgement")
   func withoutNotifier() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let a = try cloud.device("a")
       #expect(try await a.ask(subscribe(1)) == .done(Empty()))
       #expect(try await !hello(a, 1).resubscribe)
@@ -107,7 +107,7 @@ final class RecordingNotifier: Sendable {
 
   @Test("Acknowledgements reach the notifier under the subject's names")
   func acknowledge() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let home = Partition(of: .system(try UserID("ann")))
       let notifier = cloud.hub.connect(as: "notify")
       let acks = try await notifier.subscribe(.everyAck(home), group: nil, capacity: 8)
@@ -123,7 +123,7 @@ final class RecordingNotifier: Sendable {
 
   @Test("More subscriptions than a device may have, and subscriptions to impossible zones, are refused")
   func badSubscriptions() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let a = try cloud.device("a")
       let many = (0...Limits.subscriptionsPerDevice).map { ZoneSubscription(container: "album", zone: "z\($0)") }
       #expect(try await a.refusal(.subscribe(Subscribe(generation: 1, subscriptions: many)))?.code == .limitExceeded)
@@ -136,7 +136,7 @@ final class RecordingNotifier: Sendable {
 
   @Test("A ticket is for the subject's user and device, bounded in time and bytes")
   func ticket() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let a = try cloud.device("a")
       let result = try await a.ask(.ticket(RequestTicket(container: "album", upload: true, bytes: .max)))
       guard case .ticket(let ticket) = result else { throw Unexpected(result: result) }

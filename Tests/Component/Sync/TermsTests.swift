@@ -19,7 +19,7 @@ import Testing
 
   @Test("CK-25, CK-26: changed fields are merged; all known fields replace those a client knows and no newer ones")
   func scopes() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let a = try cloud.device("a")
       let old = try await a.agree(Self.fields)
       let new = try await a.agree(Self.fields + [("place", .text)])
@@ -38,7 +38,7 @@ import Testing
 
   @Test("E15: a save holds only as long as the fields it depends on are as it says")
   func guards() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let a = try cloud.device("a")
       let type = try await a.agree(Self.fields)
       _ = try await a.push(1, [.save("r", [1: .text("x"), 2: .integer(1)], type: type)])
@@ -55,7 +55,7 @@ import Testing
 
   @Test("CK-23: an atomic batch is applied as a whole or not at all")
   func atomic() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let a = try cloud.device("a")
       let type = try await a.agree(Self.fields)
       _ = try await a.push(1, [.save("r", [1: .text("x")], type: type)])
@@ -70,7 +70,7 @@ import Testing
 
   @Test("CK-27, CK-28: the body's references count, whatever list a device sends beside it")
   func references() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let a = try cloud.device("a")
       let type = try await a.agree(Self.fields)
       let link = Value.reference(CaravanModel.Reference(to: "parent", .owning))
@@ -92,7 +92,7 @@ import Testing
 
   @Test("CK-30: a record ends when its write says")
   func expiry() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let a = try cloud.device("a")
       let type = try await a.agree(Self.fields)
       var save = CaravanModel.Mutation.save("r", [:], type: type)
@@ -107,7 +107,7 @@ import Testing
 
   @Test("UNI-02: a device cannot choose the policy of its conflicts")
   func policyIsTheTypes() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b"))
       let type = try await a.agree(Self.fields)
       _ = try await a.push(1, [.save("r", [1: .text("a")], type: type)])
@@ -119,7 +119,7 @@ import Testing
 
   @Test("CK-22, CK-24: what was acknowledged is read at once, by name, with the fields asked for, in the order asked")
   func read() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let a = try cloud.device("a")
       let type = try await a.agree(Self.fields)
       let rows = ["r", "s"].map { CaravanModel.Mutation.save($0, [1: .text($0), 2: .integer(2)], type: type) }
@@ -136,7 +136,7 @@ import Testing
 
   @Test("CK-01, CK-05, CK-06: containers and users are apart; nothing names another's database")
   func apart() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (a, eve) = (try cloud.device("a"), try cloud.device("eve", of: "eve"))
       let type = try await a.agree(Self.fields)
       _ = try await a.push(1, [.save("r", [1: .text("x")], type: type)])
@@ -154,7 +154,7 @@ import Testing
 
   @Test("CK-45: zones are made once, and listed with their lives")
   func zones() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let a = try cloud.device("a")
       let create = CreateZone(container: "album", zone: "trips")
       guard case .zone(let made) = try await a.ask(.createZone(create)) else { throw Missing("zone that was made") }
@@ -175,7 +175,7 @@ import Testing
 
   @Test("CK-02: a user has another id in every container, the same on all devices, and it tells nothing")
   func aliases() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       func id(_ device: Device, _ container: String) async throws -> String? {
         guard case .person(let person) = try await device.ask(.whoAmI(WhoAmI(container: container))) else { return nil }
         return person.user
@@ -193,7 +193,7 @@ import Testing
 
   @Test("CK-02, CK-03, CK-09: all read the public database's default zone, and nobody learns who wrote in it")
   func publicDatabase() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let (a, eve) = (try cloud.device("a"), try cloud.device("e", of: "eve"))
       let type = try await a.agree([("name", .text)])
       var push = Push.of(1, [.save("r", [1: .text("x")], type: type)], to: DefaultZone.name)
@@ -211,7 +211,7 @@ import Testing
 
   @Test("CK-10: the default zone has no batches, references, or change tokens")
   func defaultZone() async throws {
-    try await CloudWorld.with { cloud in
+    try await CloudCluster.with { cloud in
       let a = try cloud.device("a")
       let type = try await a.agree(Self.fields)
       let (r, s) = (CaravanModel.Mutation.save("r", [:], type: type), CaravanModel.Mutation.save("s", [:], type: type))

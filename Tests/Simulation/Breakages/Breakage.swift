@@ -6,7 +6,7 @@ internal import CaravanStore
 
 internal import struct Synchronization.Atomic
 
-/// A fault put into the world on purpose, to show that the checkers find it: a part of the product is wrapped by
+/// A fault put into the cluster on purpose, to show that the checkers find it: a part of the product is wrapped by
 /// something that undoes what the product sees to there.
 public enum Breakage: String, Sendable, CaseIterable {
   /// The store forgets which ops it has applied.
@@ -81,7 +81,7 @@ public enum Breakage: String, Sendable, CaseIterable {
 // MARK: Where they are put
 
 extension Breakage {
-  /// What shows in few worlds only is put where it shows.
+  /// What shows in few clusters only is put where it shows.
   func shape(_ scale: inout Scale) {
     if [.damageUntold, .noScrub].contains(self) {
       scale.hasRot = !scale.hasRestore && !scale.hasMoves && !scale.hasPowerCuts && scale.shares.isEmpty

@@ -2,8 +2,8 @@ internal import CaravanBus
 internal import CaravanRuntime
 internal import CaravanTestKit
 
-/// What becomes of messages in worlds that are compared: by the way that each goes and the moment, and by nothing that
-/// others send. What goes the same way at the same moment has the same fate.
+/// What becomes of messages in clusters that are compared: by the way that each goes and the moment, and by nothing
+/// that others send. What goes the same way at the same moment has the same fate.
 struct Chances: Sendable {
   let simulation: Simulation
 

@@ -15,10 +15,10 @@ enum Bearer: Sendable {
   case token(JWT)
 }
 
-/// The broker of a world. Everybody shows it the credentials that the product's own signers make, so that a subject
+/// The broker of a cluster. Everybody shows it the credentials that the product's own signers make, so that a subject
 /// that the product uses without having a permission for it is refused here as well.
 final class Gatehouse: Sendable {
-  /// A deployment's keys: the same in all worlds of a process, for making them costs.
+  /// A deployment's keys: the same in all clusters of a process, for making them costs.
   private struct Keys: Sendable {
     let root, account, signer, device: NKey
     let holders: [Holder: JWT]
@@ -86,7 +86,7 @@ final class Gatehouse: Sendable {
       guard let token = keys.holders[holder] else { preconditionFailure("every holder has a token") }
       return token
     case .device(let device):
-      // Always a fresh one: worlds that live for weeks renew none.
+      // Always a fresh one: clusters that live for weeks renew none.
       return try DeviceAuthority(signingKey: keys.signer, account: keys.account.publicKey)
         .sign(keys.device.publicKey, device: device, at: clock.wallTime.milliseconds / 1_000)
     }

@@ -7,7 +7,7 @@ internal import Glibc
 /// A process of the suite: it can die at any moment, and be started again with what its files held then.
 final class Part: Sendable {
   /// What a process is given when it starts.
-  struct Life: Sendable {
+  struct Incarnation: Sendable {
     let host: Host
     /// What the machine knows of time.
     let time: any MachineTime
@@ -37,7 +37,7 @@ final class Part: Sendable {
   let machine: SimulatedHost
   private let suite: Ground
   private let bearer: Bearer
-  private let body: @Sendable (Life) async throws -> Void
+  private let body: @Sendable (Incarnation) async throws -> Void
   private let forgotten: CarelessDisk.Forgotten?
   private let state: Mutex<State>
 
@@ -46,7 +46,7 @@ final class Part: Sendable {
   ///   - forgotten: what its disk does not sync, so that the power's end takes it; nil: it does not end.
   init(
     _ name: String, as bearer: Bearer, on suite: Ground, forgetting forgotten: CarelessDisk.Forgotten? = nil,
-    _ body: @escaping @Sendable (Life) async throws -> Void
+    _ body: @escaping @Sendable (Incarnation) async throws -> Void
   ) {
     self.name = name
     self.forgotten = forgotten
@@ -75,7 +75,7 @@ final class Part: Sendable {
       return (state.files.directory, state.disk, state.lives)
     }
     suite.recorder.note("\(name) starts")
-    let life = Life(
+    let life = Incarnation(
       host: machine.host, time: machine.time, bus: bus,
       reconnect: { [weak self] () throws(CaravanError) in
         guard let bus = try self?.reconnect(number) else { throw CaravanError(.unavailable, "this machine is down") }
@@ -161,11 +161,11 @@ struct Ground: Sendable {
   let egressGuard: EgressGuard
   let recorder: Recorder
   let directory: String
-  /// What is another in another run of this world, and what came to those whom that is to mean nothing.
+  /// What is another in another run of this cluster, and what came to those whom that is to mean nothing.
   let secret: Secret?
   let heard: Heard?
 
-  /// - Parameter directory: where the files of this world's disks get a directory of their own.
+  /// - Parameter directory: where the files of this cluster's disks get a directory of their own.
   init(
     _ simulation: Simulation, directory: String, listener: (@Sendable (String) -> Void)?, breakage: Breakage? = nil,
     secret: Secret? = nil

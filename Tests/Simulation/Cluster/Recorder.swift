@@ -9,7 +9,7 @@ final class Recorder: Sendable {
   private struct State {
     var history = History()
     var lines: [String] = []
-    /// All of them, where the world's path is kept.
+    /// All of them, where the cluster's path is kept.
     var notes: [(step: UInt64, line: String)] = []
     var numbers: [String: Int] = [:]
     /// Commits of the second store, whose versions are known before they are entered into the log.

@@ -1,13 +1,13 @@
 internal import CaravanChangeStream
 internal import CaravanStore
 
-/// How large a world is and how long it lives: by seed, within what a second pays for.
+/// How large a cluster is and how long it lives: by seed, within what a second pays for.
 struct Scale: Sendable {
   var users: [String]
   /// Devices and whose they are.
   var devices: [(name: String, user: String)]
   var tables: [Table]
-  /// Clients of diff sync, of the first user: in some worlds.
+  /// Clients of diff sync, of the first user: in some clusters.
   var diffClients: [String]
   /// Virtual time during which everything may go wrong.
   var faultTime: Duration
@@ -35,11 +35,11 @@ struct Scale: Sendable {
   var isProbed = false
   /// Somebody reads by snapshots, more slowly than others write.
   var hasSlowReader: Bool
-  /// Long where a world lives for weeks: whoever owns partitions looks at them so often.
+  /// Long where a cluster lives for weeks: whoever owns partitions looks at them so often.
   var leases = Self.leases(of: 18)
   /// Whether there is a query service, and its answers are looked at.
   var isQueried = true
-  /// There are two stores, and users move from one to the other all the time (CK-100): in some worlds.
+  /// There are two stores, and users move from one to the other all the time (CK-100): in some clusters.
   var hasMoves = false
   /// What devices keep of tables in the beginning, in the order of both; empty: everything, always.
   var shares: [[Share]] = []
@@ -133,7 +133,7 @@ struct Scale: Sendable {
     tombstones.activity = dice.milliseconds(40_000...120_000)
   }
 
-  /// Of a world that is played twice, with other contents of one user: it has another user.
+  /// Of a cluster that is played twice, with other contents of one user: it has another user.
   init(ofTwo seed: UInt64) {
     self.init(seed: seed, users: ["ann", "bob"])
     // Where long objects are cut depends on what is in them.

@@ -155,7 +155,7 @@ final class AgentSlot: Sendable {
     self.breakage = breakage
   }
 
-  func run(_ life: Part.Life) async throws {
+  func run(_ life: Part.Incarnation) async throws {
     var options = LocalStoreOptions()
     options.isDurable = life.disk != nil
     options.tap = life.disk

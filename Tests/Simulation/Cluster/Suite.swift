@@ -12,7 +12,7 @@ internal import CaravanStoreSQLite
 internal import CaravanSyncDriver
 internal import CaravanTestKit
 
-/// The whole suite and its devices in one world.
+/// The whole suite and its devices in one cluster.
 struct Suite: Sendable {
   let ground: Ground
   let scale: Scale
@@ -117,7 +117,7 @@ struct Suite: Sendable {
 
   /// Another store, on the same machine.
   private static func secondPlace(
-    beside main: StoreSQLite, _ options: StoreOptions, _ ground: Ground, _ life: Part.Life, _ host: Host
+    beside main: StoreSQLite, _ options: StoreOptions, _ ground: Ground, _ life: Part.Incarnation, _ host: Host
   ) async throws -> (files: StoreSQLite, routed: RoutedStore, mover: OwnerMover) {
     let bell = CommitBell()
     let observer = RecordingObserver(ground.recorder, next: bell, isElsewhere: true, isCurrent: life.isCurrent)
@@ -138,7 +138,7 @@ struct Suite: Sendable {
     }
   }
 
-  /// Ends everything that still runs, so that nothing of this world outlives it.
+  /// Ends everything that still runs, so that nothing of this cluster outlives it.
   func bury(_ deliveries: SimulatedTask<Void>) {
     for part in parts { crash(part, isLast: true) }
     guests.leave()

@@ -26,7 +26,7 @@ public struct FleetRun: Sendable {
   private let suite: Suite
   private let seed: UInt64
   private let contents = Contents()
-  private let tally = Tally()
+  private let tally = Counters()
 
   /// - Parameters:
   ///   - directory: where files of the simulated disks lie; memory, or it takes long.

@@ -30,10 +30,10 @@ struct Outages: Sendable {
 
   let suite: Suite
   let reaches: [Reach]
-  let tally: Tally
+  let tally: Counters
   private var dice: Dice
 
-  init(_ suite: Suite, _ reaches: [Reach], _ tally: Tally, seed: UInt64) {
+  init(_ suite: Suite, _ reaches: [Reach], _ tally: Counters, seed: UInt64) {
     self.suite = suite
     self.reaches = reaches
     self.tally = tally

@@ -12,10 +12,10 @@ struct Person: Sendable {
   private var app: App
   private let reach: Reach
   private let neverSleeps: Bool
-  private let tally: Tally
+  private let tally: Counters
   private var dice: Dice
 
-  init(_ number: Int, _ app: App, _ reach: Reach, _ tally: Tally, seed: UInt64) {
+  init(_ number: Int, _ app: App, _ reach: Reach, _ tally: Counters, seed: UInt64) {
     self.app = app
     self.reach = reach
     self.tally = tally
@@ -45,7 +45,7 @@ struct Person: Sendable {
 }
 
 /// What happened, counted.
-final class Tally: Sendable {
+final class Counters: Sendable {
   private struct Counts {
     var sessions = [Int](repeating: 0, count: Week.days.count)
     var troubles: [String: Int] = [:]

@@ -20,7 +20,7 @@ public struct SeedReport: Sendable {
   public var log: [String]
 }
 
-/// One world from its beginning to its end.
+/// One cluster from its beginning to its end.
 public struct SeedRun: Sendable {
   public struct Options: Sendable {
     public var breakage: Breakage?
@@ -40,7 +40,7 @@ public struct SeedRun: Sendable {
     try run(seed, options, Scale(seed: seed), nil).report
   }
 
-  /// - Parameter secret: what is another in another run of this world; nil: nothing.
+  /// - Parameter secret: what is another in another run of this cluster; nil: nothing.
   static func run(
     _ seed: UInt64, _ options: Options, _ scale: Scale, _ secret: Secret?
   ) throws -> (report: SeedReport, observations: Observations) {

@@ -2,20 +2,20 @@ import CaravanRuntime
 import CaravanTestKit
 import Testing
 
-/// Goal: worlds that are compared differ in nothing but what differs in them (A1). Method: two of one seed, in one of
+/// Goal: clusters that are compared differ in nothing but what differs in them (A1). Method: two of one seed, in one of
 /// which somebody does more.
 @Suite struct TwiceTests {
-  private struct Sight: Equatable {
+  private struct Observation: Equatable {
     var chances: [UInt64] = []
     var order: [String] = []
   }
 
   private final class Notes: Sendable {
-    let sight = Mutex(Sight())
+    let sight = Mutex(Observation())
   }
 
   /// Two parts that do something each second, and another that does as much more as it likes.
-  private func play(extra: Int) throws -> Sight {
+  private func play(extra: Int) throws -> Observation {
     var settings = Simulation.Settings()
     settings.isComparable = true
     let simulation = Simulation(seed: 7, settings: settings)

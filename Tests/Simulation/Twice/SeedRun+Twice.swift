@@ -1,38 +1,38 @@
 internal import CaravanRuntime
 
 extension SeedRun {
-  /// What one of two worlds showed, for comparison with the other.
+  /// What one of two clusters showed, for comparison with the other.
   struct Observations {
     var heard: [String: [Heard.Item]]
-    /// The choices of the world, one a step.
+    /// The choices of the cluster, one a step.
     var path: [UInt64]
     /// What was noted, and at which step.
     var notes: [(step: UInt64, line: String)]
   }
 
-  /// Two worlds of one seed that differ in what one user's apps write: whatever else both show, devices of others must
-  /// get the same in the same order (A1).
+  /// Two clusters of one seed that differ in what one user's apps write: whatever else both show, devices of others
+  /// must get the same in the same order (A1).
   ///
   /// What its user's own devices do otherwise may come of that, and is no leak: hashes of chunks say in which order
   /// they are sent and so how many go into one message, names say which page of a table a row is on. That must not
-  /// look like one: time, the order of jobs and the fate of messages are shared by all in a world. So jobs run in the
+  /// look like one: time, the order of jobs and the fate of messages are shared by all in a cluster. So jobs run in the
   /// order in which they come, chances are drawn for each way and moment anew, the user's devices have links that bear
   /// any message (`FlakyLinks`, `ByteBudget`: what passes is counted packed) and objects of one chunk, and nobody
   /// listens any more when everybody begins to wait for the slowest (`Quiescence`).
   /// - Returns: what the first showed, and in what the second was another.
   public static func runTwice(_ seed: UInt64, _ options: Options) throws -> SeedReport {
     let scale = Scale(ofTwo: seed)
-    let worlds = try [false, true].map { isOther in
+    let clusters = try [false, true].map { isOther in
       var secret = Secret(seed: seed, among: scale.users, isOther: isOther)
       secret.hasNumbers = scale.shares.isEmpty
       return try run(seed, options, scale, secret)
     }
-    var report = worlds[0].report
-    report.violations += worlds[1].report.violations.filter { !report.violations.contains($0) }
-    report.steps += worlds[1].report.steps
-    let differences = Difference.all(worlds[0].observations.heard, worlds[1].observations.heard)
+    var report = clusters[0].report
+    report.violations += clusters[1].report.violations.filter { !report.violations.contains($0) }
+    report.steps += clusters[1].report.steps
+    let differences = Difference.all(clusters[0].observations.heard, clusters[1].observations.heard)
     report.violations += differences.map { Violation(invariant: Difference.invariant, explanation: "\($0)") }
-    if !differences.isEmpty { report.trace += Difference.parting(worlds[0].observations, worlds[1].observations) }
+    if !differences.isEmpty { report.trace += Difference.parting(clusters[0].observations, clusters[1].observations) }
     return report
   }
 }
@@ -71,7 +71,7 @@ struct Difference: Sendable, CustomStringConvertible {
 
   private static let notesShown = 12
 
-  /// The last that happened before the worlds took different courses, and what followed in each.
+  /// The last that happened before the clusters took different courses, and what followed in each.
   static func parting(_ first: SeedRun.Observations, _ second: SeedRun.Observations) -> [String] {
     let step = zip(first.path, second.path).prefix { $0 == $1 }.count
     func around(_ observations: SeedRun.Observations) -> [String] {
@@ -79,6 +79,6 @@ struct Difference: Sendable, CustomStringConvertible {
       let shown = max(0, index - notesShown)..<min(observations.notes.endIndex, index + notesShown / 2)
       return observations.notes[shown].map { "  step \($0.step): \($0.line)" }
     }
-    return ["the worlds part at step \(step); in the one:"] + around(first) + ["in the other:"] + around(second)
+    return ["the clusters part at step \(step); in the one:"] + around(first) + ["in the other:"] + around(second)
   }
 }

@@ -18,7 +18,7 @@ struct App: Sendable {
   private let hasShares: Bool
   let hasFlakyLinks: Bool
   let hasLargeChunks: Bool
-  /// Nil: what it writes is the same in all runs of its world.
+  /// Nil: what it writes is the same in all runs of its cluster.
   let secret: Secret?
   private let hasRot: Bool
   /// Set up in this life of the agent.

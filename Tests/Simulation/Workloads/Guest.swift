@@ -9,7 +9,7 @@ internal import CaravanTestKit
 
 /// A device that is enrolled while others are at work, and revoked in the middle of it: from then on nothing reaches
 /// it, whatever it tries. Its name is enrolled again, for the same user or another one: that device gets what is its
-/// user's. All others must not notice. In some worlds.
+/// user's. All others must not notice. In some clusters.
 struct Guest: Rarity {
   private static let name = "guest"
   /// What the broker had handed over before may still be taken in.
@@ -160,7 +160,7 @@ struct Guest: Rarity {
   }
 }
 
-/// Devices that come to a world later, and belong to nobody's convergence.
+/// Devices that come to a cluster later, and belong to nobody's convergence.
 final class Guests: Sendable {
   private let held = Mutex<[SimulatedDevice]>([])
 

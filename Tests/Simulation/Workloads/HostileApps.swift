@@ -10,7 +10,7 @@ internal import CaravanWire
 
 /// An app of another user on a device where others are at work: it sends what is no request, opens what others have
 /// open, asks for what is the owner's, and more than anybody can answer. Nothing of that may be granted, and the other
-/// apps must not notice. In some worlds.
+/// apps must not notice. In some clusters.
 struct HostileApps: Rarity {
   /// Names its sessions to the store: nobody else has them.
   private static let owners: UInt64 = 1 << 50

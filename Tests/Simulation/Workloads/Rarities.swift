@@ -1,7 +1,7 @@
 internal import CaravanRuntime
 internal import CaravanTestKit
 
-/// Something that goes on in some of the worlds only.
+/// Something that goes on in some of the clusters only.
 protocol Rarity: Sendable {
   /// Until `end`.
   mutating func run(until end: Instant, clock: any Clock) async
@@ -13,7 +13,7 @@ extension Rarity {
   mutating func conclude(_ clock: any Clock) async throws {}
 }
 
-/// What happens in some of the worlds only, so that all the others need not pay for it.
+/// What happens in some of the clusters only, so that all the others need not pay for it.
 struct Rarities: Sendable {
   private let acts: [Act]
 

@@ -5,11 +5,11 @@ internal import CaravanRuntime
 internal import CaravanTestKit
 internal import CaravanTokens
 
-/// Clients that meet in one zone, in some of the worlds, beside the devices: what they see is held against CK-22 and
+/// Clients that meet in one zone, in some of the clusters, beside the devices: what they see is held against CK-22 and
 /// CK-23.
 struct Witnesses: Sendable {
   static let container = ContainerID(unchecked: "witnesses")
-  /// Of so many worlds one has witnesses: what they cost, all others need not pay.
+  /// Of so many clusters one has witnesses: what they cost, all others need not pay.
   private static let rarity = 6
   private static let count = 3
 
@@ -25,7 +25,7 @@ struct Witnesses: Sendable {
 
   private let settings: Witness.Settings
 
-  /// - Returns: nil: not in this world.
+  /// - Returns: nil: not in this cluster.
   init?(_ suite: Suite, seed: UInt64) throws {
     guard Self.areHere(seed) else { return nil }
     self.suite = suite

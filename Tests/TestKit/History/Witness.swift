@@ -140,7 +140,7 @@ public struct Witness: Sendable {
     }
   }
 
-  private mutating func see(_ name: String, _ sight: ZoneCall.Sight?) {
+  private mutating func see(_ name: String, _ sight: ZoneCall.Observation?) {
     known[name] = sight.map { $0.content == .tombstone ? 0 : $0.version } ?? 0
   }
 
@@ -155,7 +155,7 @@ public struct Witness: Sendable {
     default: return false
     }
     recorder.end(call, ZoneCall.Answer(fetched: entries))
-    for name in names { see(name, entries.first { $0.name == name }.map { ZoneCall.Sight($0) }) }
+    for name in names { see(name, entries.first { $0.name == name }.map { ZoneCall.Observation($0) }) }
     return true
   }
 

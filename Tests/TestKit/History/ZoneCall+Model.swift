@@ -29,7 +29,7 @@ extension ZoneCall.Answer {
   }
 
   public init(fetched entries: [CaravanModel.Entry], value: ([UInt8]) -> String = ZoneCall.text) {
-    self = .fetched(entries.map { ZoneCall.Sight($0, value: value) })
+    self = .fetched(entries.map { ZoneCall.Observation($0, value: value) })
   }
 }
 
@@ -37,15 +37,15 @@ extension ZoneCall.Verdict {
   init(_ outcome: CaravanModel.Outcome, value: ([UInt8]) -> String) {
     switch outcome {
     case .accepted(let version): self = .accepted(version: version)
-    case .conflict(let entry): self = .conflict(entry.map { ZoneCall.Sight($0, value: value) })
-    case .read(let entry): self = .read(entry.map { ZoneCall.Sight($0, value: value) })
+    case .conflict(let entry): self = .conflict(entry.map { ZoneCall.Observation($0, value: value) })
+    case .read(let entry): self = .read(entry.map { ZoneCall.Observation($0, value: value) })
     case .aborted: self = .aborted
     case .merged, .refused: self = .refused
     }
   }
 }
 
-extension ZoneCall.Sight {
+extension ZoneCall.Observation {
   public init(_ entry: CaravanModel.Entry, value: ([UInt8]) -> String = ZoneCall.text) {
     self.init(entry.name, entry.version, entry.isDeleted ? .tombstone : .value(value(entry.body)))
   }
@@ -57,7 +57,7 @@ extension ZoneCall.Page {
     page: [UInt8], last: Seq, head: Seq?, more: Bool, value: ([UInt8]) -> String = ZoneCall.text
   ) throws(CaravanError) {
     let entries = try EntryPage.decode(page).entries
-    self.init(entries.map { ZoneCall.Sight($0.model(), value: value) }, last: last, head: head, more: more)
+    self.init(entries.map { ZoneCall.Observation($0.model(), value: value) }, last: last, head: head, more: more)
   }
 }
 

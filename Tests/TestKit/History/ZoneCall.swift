@@ -59,22 +59,22 @@ public struct ZoneCall: Sendable, Hashable {
     /// - Parameter seq: of the zone after the commit.
     case committed([Verdict], seq: Seq)
     /// What there is of the names asked for, tombstones too.
-    case fetched([Sight])
+    case fetched([Observation])
     case pulled(Page)
   }
 
   /// One for each change.
   public enum Verdict: Sendable, Hashable {
     case accepted(version: Seq)
-    case conflict(Sight?)
+    case conflict(Observation?)
     case aborted
     /// nil: there is no such record, or a tombstone.
-    case read(Sight?)
+    case read(Observation?)
     case refused
   }
 
   /// A record as an answer shows it.
-  public struct Sight: Sendable, Hashable {
+  public struct Observation: Sendable, Hashable {
     public enum Content: Sendable, Hashable {
       case value(String)
       case tombstone
@@ -92,14 +92,14 @@ public struct ZoneCall: Sendable, Hashable {
   }
 
   public struct Page: Sendable, Hashable {
-    public var entries: [Sight]
+    public var entries: [Observation]
     /// Position after the page.
     public var last: Seq
     /// Of the zone when the page was made; nil: the answer does not say.
     public var head: Seq?
     public var more: Bool
 
-    public init(_ entries: [Sight], last: Seq, head: Seq? = nil, more: Bool = false) {
+    public init(_ entries: [Observation], last: Seq, head: Seq? = nil, more: Bool = false) {
       self.entries = entries
       self.last = last
       self.head = head
@@ -122,7 +122,7 @@ extension ZoneCall {
   }
 
   /// Everything that the answer shows of records.
-  var sights: [Sight] {
+  var sights: [Observation] {
     switch answer {
     case .unknown, .failed: []
     case .committed(let verdicts, _):
@@ -171,7 +171,7 @@ extension ZoneCall.Change: CustomStringConvertible {
   }
 }
 
-extension ZoneCall.Sight: CustomStringConvertible {
+extension ZoneCall.Observation: CustomStringConvertible {
   public var description: String {
     switch content {
     case .value(let value): "\(name)@\(version)=\(value)"

@@ -52,7 +52,7 @@ public struct ZoneHistory: Sendable {
   /// - Returns: what is wrong; empty when the history is sound.
   public func findings(isSerialisable: Bool) -> [Finding] {
     var writes = ZoneWrites(calls)
-    writes.addSights()
+    writes.addObservations()
     var findings = writes.findings + bases(writes) + records(writes)
     if isSerialisable { findings += zone(writes) + reads(writes) }
     return findings
@@ -93,7 +93,7 @@ public struct ZoneHistory: Sendable {
   }
 
   static func text(_ write: ZoneWrites.Write?) -> String {
-    write.map { "\(ZoneCall.Sight($0.name, $0.version, $0.content))" } ?? "nothing"
+    write.map { "\(ZoneCall.Observation($0.name, $0.version, $0.content))" } ?? "nothing"
   }
 
   // MARK: Records

@@ -6,7 +6,7 @@ struct ZoneWrites {
   struct Write: Hashable {
     let name: String
     let version: Seq
-    let content: ZoneCall.Sight.Content
+    let content: ZoneCall.Observation.Content
     /// nil: a deletion by one of those whose answer was lost.
     let call: Int?
   }
@@ -147,7 +147,7 @@ struct ZoneWrites {
   // MARK: Seen
 
   /// Finds out which of the unknown calls happened, and whether what was seen was ever written.
-  mutating func addSights() {
+  mutating func addObservations() {
     for (index, call) in calls.enumerated() {
       for sight in call.sights { add(sight, by: index) }
     }
@@ -155,7 +155,7 @@ struct ZoneWrites {
     names = records.keys.sorted()
   }
 
-  private mutating func add(_ sight: ZoneCall.Sight, by reader: Int) {
+  private mutating func add(_ sight: ZoneCall.Observation, by reader: Int) {
     if let known = versions[sight.version] {
       guard known.name != sight.name || known.content != sight.content else { return }
       return find(
@@ -171,7 +171,7 @@ struct ZoneWrites {
     }
   }
 
-  private mutating func addValue(_ value: String, _ sight: ZoneCall.Sight, by reader: Int) {
+  private mutating func addValue(_ value: String, _ sight: ZoneCall.Observation, by reader: Int) {
     guard let call = saves[value], let name = change(value, of: call)?.name, name == sight.name else {
       return find(.nobodyWrote, "\(sight) was seen, nobody wrote that: \(calls[reader])")
     }

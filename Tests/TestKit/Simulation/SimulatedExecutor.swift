@@ -7,7 +7,7 @@ struct SimulatedExecutors: ExecutorSource {
   func makeHelper(_ name: String) -> any Helper { NoHelper() }
 }
 
-/// Stands for a thread of its own: its jobs run first in, first out. While it has any, the world holds it.
+/// Stands for a thread of its own: its jobs run first in, first out. While it has any, the simulation holds it.
 final class SimulatedExecutor: SerialExecutor {
   private struct Queue {
     var jobs: [UnownedJob] = []

@@ -3,8 +3,9 @@ public import CaravanRuntime
 internal import struct Synchronization.Atomic
 
 extension Simulation {
-  /// A machine of this world: the world's time, randomness of its own by seed and name (so that a draw more on one
-  /// machine changes nothing on another), executors that run in the world, its lines in `log`, its own metrics.
+  /// A machine of this simulation: the simulation's time, randomness of its own by seed and name (so that a draw more
+  /// on one machine changes nothing on another), executors that run in the simulation, its lines in `log`, its own
+  /// metrics.
   public func host(_ name: String) -> SimulatedHost {
     let clock = SimulatedClock(self)
     var hash = FNV1a()

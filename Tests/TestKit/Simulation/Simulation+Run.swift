@@ -23,7 +23,7 @@ public struct SimulationFailure: Error, CustomStringConvertible {
 }
 
 extension Simulation {
-  /// Runs `body` in this world until it returns. To be called from outside, on an ordinary thread; blocks it.
+  /// Runs `body` in this simulation until it returns. To be called from outside, on an ordinary thread; blocks it.
   /// - Parameter deadline: virtual time `body` may take.
   /// - Throws: what `body` throws; `SimulationFailure` when it does not end. It is then cancelled and driven on for a
   ///   while, so that it can put away what it holds.
@@ -43,7 +43,7 @@ extension Simulation {
     return try result.get()
   }
 
-  /// Lets the world go on until `isDone`, which is asked before each step and so may check invariants too.
+  /// Lets the simulation go on until `isDone`, which is asked before each step and so may check invariants too.
   /// - Throws: what `isDone` throws; `SimulationFailure` when it does not come true within `deadline` of virtual time.
   public func run(within deadline: Duration, until isDone: () throws -> Bool) throws {
     var failure: (any Error)?
@@ -69,8 +69,8 @@ extension Simulation {
     advance(to: end)
   }
 
-  /// Begins a task in this world that ends by itself or by `cancel`: a device that crashes, an app that is killed. It
-  /// runs when the world is driven. May be called from inside and outside.
+  /// Begins a task in this simulation that ends by itself or by `cancel`: a device that crashes, an app that is killed.
+  /// It runs when the simulation is driven. May be called from inside and outside.
   public func start<R: Sendable>(_ body: @escaping @Sendable () async throws -> R) -> SimulatedTask<R> {
     let task = SimulatedTask<R>()
     let place = unended.withLock { $0.add { task.cancel() } }
@@ -83,7 +83,8 @@ extension Simulation {
   }
 
   /// Cancels what `start` began and has not ended, and drives on until that has put away what it holds: for ever asleep
-  /// it would keep its files and stores as long as the process lives. From inside the world it can only be cancelled.
+  /// it would keep its files and stores as long as the process lives. From inside the simulation it can only be
+  /// cancelled.
   public func end() {
     for cancel in unended.withLock({ $0.all }) { cancel() }
     guard !isDriving else { return }
@@ -115,7 +116,7 @@ struct UnendedTasks {
   mutating func remove(_ place: UInt64) { cancels[place] = nil }
 }
 
-/// A task whose end can be seen from outside the world.
+/// A task whose end can be seen from outside the simulation.
 public final class SimulatedTask<R: Sendable>: Sendable {
   private let outcome = Promise<Result<R, any Error>>()
   private let task = Mutex<Task<Void, Never>?>(nil)
@@ -126,7 +127,7 @@ public final class SimulatedTask<R: Sendable>: Sendable {
 
   public func cancel() { task.withLock { $0 }?.cancel() }
 
-  /// Waits from inside the world.
+  /// Waits from inside the simulation.
   public func value() async throws -> R { try await outcome.wait().get() }
 
   func begin(_ task: Task<Void, Never>) { self.task.withLock { $0 = task } }

@@ -3,17 +3,17 @@ internal import Glibc
 
 internal import struct Synchronization.Atomic
 
-/// A world in one thread under one seed: whatever runs in it, on hosts made by it, happens in the same order whenever
-/// the seed is the same. Which job runs next is the seed's choice; time stands still while anything can run, and then
-/// jumps to the next sleeper.
+/// A simulated cluster on one thread under one seed: whatever runs in it, on hosts made by it, happens in the same
+/// order whenever the seed is the same. Which job runs next is the seed's choice; time stands still while anything can
+/// run, and then jumps to the next sleeper.
 ///
-///     let world = Simulation(seed: 7)
-///     try world.run { let host = world.host("storage"); … }
-///     world.traceHash
+///     let simulation = Simulation(seed: 7)
+///     try simulation.run { let host = simulation.host("storage"); … }
+///     simulation.traceHash
 ///
 /// Order in dictionaries and sets is fixed only in a process started with `SWIFT_DETERMINISTIC_HASHING=1`
-/// (`isHashingDeterministic`). Bare `Task {}`, `Task.sleep` and threads escape from the world; a job that comes back
-/// from another thread ends the process with a message.
+/// (`isHashingDeterministic`). Bare `Task {}`, `Task.sleep` and threads escape from the simulation; a job that comes
+/// back from another thread ends the process with a message.
 public final class Simulation: TaskExecutor {
   public struct Settings: Sendable {
     /// Where the wall clocks begin.
@@ -22,8 +22,9 @@ public final class Simulation: TaskExecutor {
     public var stepLimit: UInt64 = 50_000_000
     /// Least level that `log` keeps.
     public var logLevel = LogLevel.warning
-    /// For worlds that are compared with one another: what one part of a world does more at some moment changes
-    /// nothing for others. Jobs run in the order in which they came, chances are by the moment, and `path` is kept.
+    /// For simulations that are compared with one another: what one part of a simulation does more at some moment
+    /// changes nothing for others. Jobs run in the order in which they came, chances are by the moment, and `path` is
+    /// kept.
     public var isComparable = false
 
     public init() {}
@@ -34,7 +35,7 @@ public final class Simulation: TaskExecutor {
   /// The lines of all hosts.
   public let log = MemoryLogSink()
 
-  private let world: Mutex<SimulationWorld>
+  private let cluster: Mutex<SimulationState>
   let unended = Mutex(UnendedTasks())
   /// The thread that drives; 0: nobody does.
   private let driver = Atomic<UInt>(0)
@@ -42,7 +43,7 @@ public final class Simulation: TaskExecutor {
   public init(seed: UInt64, settings: Settings = Settings()) {
     self.seed = seed
     self.settings = settings
-    world = Mutex(SimulationWorld(seed: seed, isComparable: settings.isComparable))
+    cluster = Mutex(SimulationState(seed: seed, isComparable: settings.isComparable))
   }
 
   /// Whether dictionaries and sets have the same order every time in this process.
@@ -51,35 +52,35 @@ public final class Simulation: TaskExecutor {
   }
 
   /// Virtual time since the beginning.
-  public var now: Instant { world.withLock { $0.now } }
+  public var now: Instant { cluster.withLock { $0.now } }
 
   /// Jobs that have run.
-  public var steps: UInt64 { world.withLock { $0.steps } }
+  public var steps: UInt64 { cluster.withLock { $0.steps } }
 
   /// Of every choice, every jump of time and every traced event so far.
-  public var traceHash: UInt64 { world.withLock { $0.hash.value } }
+  public var traceHash: UInt64 { cluster.withLock { $0.hash.value } }
 
-  /// Of each job when it ran and how many could: two worlds have gone the same way as far as these are the same,
-  /// whatever was traced. Empty in worlds that are not compared.
-  public var path: [UInt64] { world.withLock { $0.path } }
+  /// Of each job when it ran and how many could: two simulations have gone the same way as far as these are the same,
+  /// whatever was traced. Empty in simulations that are not compared.
+  public var path: [UInt64] { cluster.withLock { $0.path } }
 
   /// Makes an event part of the trace.
-  public func trace(_ event: String) { world.withLock { $0.trace(event) } }
+  public func trace(_ event: String) { cluster.withLock { $0.trace(event) } }
 
   // MARK: Jobs
 
   public func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     checkThread()
-    world.withLock { $0.enqueue(job) }
+    cluster.withLock { $0.enqueue(job) }
   }
 
   func enqueue(_ job: UnownedJob, on executor: SimulatedExecutor) {
     checkThread()
-    world.withLock { $0.enqueue(job, on: executor) }
+    cluster.withLock { $0.enqueue(job, on: executor) }
   }
 
-  /// Whether the calling thread is driving the world now.
+  /// Whether the calling thread is driving the simulation now.
   var isDriving: Bool { driver.load(ordering: .relaxed) == pthread_self() }
 
   private func checkThread() {
@@ -103,7 +104,7 @@ public final class Simulation: TaskExecutor {
     defer { driver.store(0, ordering: .relaxed) }
     let limit = steps + settings.stepLimit
     while !isDone() {
-      switch world.withLock({ (world) in world.steps < limit ? world.pick(until: horizon) : nil }) {
+      switch cluster.withLock({ (cluster) in cluster.steps < limit ? cluster.pick(until: horizon) : nil }) {
       case .job(let job): unsafe job.runSynchronously(on: asUnownedTaskExecutor())
       case .serialJob(let job, let executor):
         unsafe job.runSynchronously(
@@ -116,20 +117,20 @@ public final class Simulation: TaskExecutor {
     return .wanted
   }
 
-  var hasSleepers: Bool { world.withLock { $0.hasSleepers } }
+  var hasSleepers: Bool { cluster.withLock { $0.hasSleepers } }
 
-  func advance(to instant: Instant) { world.withLock { $0.advance(to: instant) } }
+  func advance(to instant: Instant) { cluster.withLock { $0.advance(to: instant) } }
 
   // MARK: Sleeping
 
   func sleep(until instant: Instant) async throws {
-    let id = world.withLock { $0.newTimer() }
+    let id = cluster.withLock { $0.newTimer() }
     try await withTaskCancellationHandler {
       try await withThrowingTaskContinuation { continuation in
         if let early = beginSleep(id, until: instant, continuation) { continuation.resume(with: early) }
       }
     } onCancel: {
-      world.withLock { $0.removeTimer(id) }?.cancel()
+      cluster.withLock { $0.removeTimer(id) }?.cancel()
     }
   }
 
@@ -137,16 +138,16 @@ public final class Simulation: TaskExecutor {
   private func beginSleep(
     _ id: TimerID, until instant: Instant, _ continuation: TaskContinuation<Void, any Error>
   ) -> Result<Void, any Error>? {
-    world.withLock { world in
+    cluster.withLock { cluster in
       if Task.isCancelled { return .failure(CancellationError()) }
-      if instant <= world.now { return .success(()) }
-      world.addTimer(.task(continuation), id: id, due: instant)
+      if instant <= cluster.now { return .success(()) }
+      cluster.addTimer(.task(continuation), id: id, due: instant)
       return nil
     }
   }
 
   func call(at instant: Instant, _ body: @escaping @Sendable () -> Void) {
     checkThread()
-    world.withLock { $0.addTimer(.call(body), id: $0.newTimer(), due: instant) }
+    cluster.withLock { $0.addTimer(.call(body), id: $0.newTimer(), due: instant) }
   }
 }

@@ -3,12 +3,12 @@ import CaravanModel
 import Testing
 
 /// Goal: the engine's decisions that are values. Method: events by hand, times written out.
-@Suite struct ErrandsTests {
+@Suite struct ControlMessagesTests {
   private let beat = EngineLimits.heartbeatMilliseconds * 1_000_000
 
   @Test("The first word after connecting is a hello; the list goes only when the cloud asks for it")
   func hello() {
-    var errands = Errands(generation: 3)
+    var errands = ControlMessages(generation: 3)
     #expect(errands.take(at: 0) == nil)
     errands.connected(at: 10)
     let batch = errands.take(at: 10)
@@ -23,7 +23,7 @@ import Testing
 
   @Test("A list that changed while the cloud was hearing the old one goes afterwards")
   func listChanges() {
-    var errands = Errands(generation: 1)
+    var errands = ControlMessages(generation: 1)
     errands.connected(at: 0)
     #expect(errands.take(at: 0)?.hello == true)
     errands.listChanged(to: 2, by: 0)
@@ -37,7 +37,7 @@ import Testing
 
   @Test("UNI-22: a list waits as long as its tables tolerate, a sign of life rides along when half its time has passed")
   func riding() {
-    var errands = Errands(generation: 1)
+    var errands = ControlMessages(generation: 1)
     errands.connected(at: 0)
     _ = errands.take(at: 0)
     errands.helloAnswered(generation: 1, resubscribe: false, at: 0)
@@ -53,7 +53,7 @@ import Testing
 
   @Test("MOB-43: an acknowledgement that was not heard goes again; a repeated notification is known as such")
   func acks() throws {
-    var errands = Errands(generation: 1)
+    var errands = ControlMessages(generation: 1)
     errands.connected(at: 0)
     _ = errands.take(at: 0)
     errands.helloAnswered(generation: 1, resubscribe: false, at: 0)
@@ -73,7 +73,7 @@ import Testing
 
   @Test("E13: a notification for another list makes the device send its own again")
   func mistaken() {
-    var errands = Errands(generation: 5)
+    var errands = ControlMessages(generation: 5)
     errands.connected(at: 0)
     _ = errands.take(at: 0)
     errands.helloAnswered(generation: 5, resubscribe: false, at: 0)
@@ -83,7 +83,7 @@ import Testing
 
   @Test("A device that says nothing else says hello every heartbeat, and nothing while it is not connected")
   func heartbeat() {
-    var errands = Errands(generation: 0)
+    var errands = ControlMessages(generation: 0)
     errands.connected(at: 0)
     _ = errands.take(at: 0)
     errands.helloAnswered(generation: 0, resubscribe: false, at: 0)

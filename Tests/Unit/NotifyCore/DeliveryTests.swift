@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test("MOB-43 attaching offers what the store has more of, and what changed while that was found out")
-  func attachOffers() throws {
+  func attachPending() throws {
     var machine = try partition([phone: list(1, [("a", 0), ("b", 0), ("c", 0)])])
     let first = machine.changed(zone("a"), writer: "x", position: 1, now: moment(0)).sends[0]
     machine.attachBegan(phone)

@@ -16,7 +16,7 @@ public struct AppShare: Sendable, Hashable {
 }
 
 /// What is in whose hands of one such thing.
-struct AppTally: Sendable {
+struct AppCounters: Sendable {
   let share: AppShare
   /// As it ends "app 'x' has 16 …".
   private let what: String

@@ -104,7 +104,7 @@ public struct PullSummary: Sendable, Hashable {
   /// changed here. It is to be asked for without a filter.
   public var lacksBodies = false
   /// Its resync has left strangers out, and rows were changed here meanwhile: another one has to name all there are.
-  public var lacksStrangers = false
+  public var lacksOutOfFilter = false
 
   public init() {}
 }

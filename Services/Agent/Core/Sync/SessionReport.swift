@@ -4,13 +4,13 @@ public import CaravanModel
 public struct SessionReport: Sendable, Hashable {
   public let table: TableID
   public let direction: Direction
-  public let tally: SessionTally
+  public let tally: SessionCounters
   /// It took up what one that was cut off had left.
   public let isResumed: Bool
   /// It came to its end.
   public let isWhole: Bool
 
-  public init(table: TableID, direction: Direction, tally: SessionTally, isResumed: Bool, isWhole: Bool) {
+  public init(table: TableID, direction: Direction, tally: SessionCounters, isResumed: Bool, isWhole: Bool) {
     self.table = table
     self.direction = direction
     self.tally = tally
@@ -19,11 +19,11 @@ public struct SessionReport: Sendable, Hashable {
   }
 
   /// Nothing has come of it, and it is tried again.
-  public var isEmpty: Bool { !isWhole && tally == SessionTally() }
+  public var isEmpty: Bool { !isWhole && tally == SessionCounters() }
 }
 
 /// Rows that a session carried.
-public struct SessionTally: Sendable, Hashable {
+public struct SessionCounters: Sendable, Hashable {
   /// Taken by the cloud, deletions apart.
   public var sent = 0
   public var deleted = 0
@@ -48,7 +48,7 @@ public struct SessionTally: Sendable, Hashable {
 
   public init(_ summary: PullSummary) { received = summary.applied + summary.removed }
 
-  public static func += (sum: inout SessionTally, part: SessionTally) {
+  public static func += (sum: inout SessionCounters, part: SessionCounters) {
     sum.sent += part.sent
     sum.deleted += part.deleted
     sum.received += part.received

@@ -79,7 +79,7 @@ final class DamageLog {
   /// Called once; must return at once.
   var tellOfDatabase: (@Sendable () -> Void)?
 
-  func noteDatabase(_ files: SalvageFiles) {
+  func noteDatabase(_ files: PageRecoveryFiles) {
     guard !isOfDatabase else { return }
     isOfDatabase = true
     try? files.write([], to: files.mark)

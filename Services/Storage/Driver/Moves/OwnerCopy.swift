@@ -9,7 +9,7 @@ struct OwnerCopy: Sendable {
   let owner: UserID
   let source: any MovableStore
   let target: any MovableStore
-  let tally: MoveTally
+  let tally: MoveCounters
 
   private var accounts: [Account] { CaravanModel.Environment.allCases.map { .user(owner, $0) } }
 

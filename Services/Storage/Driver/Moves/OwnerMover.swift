@@ -11,7 +11,7 @@ package import CaravanWire
 package final class OwnerMover: Sendable {
   private struct State {
     var placements: [UserID: Placement]
-    var tallies: [UserID: MoveTally] = [:]
+    var tallies: [UserID: MoveCounters] = [:]
   }
 
   private let store: RoutedStore
@@ -117,7 +117,7 @@ package final class OwnerMover: Sendable {
 
   private func move(_ owner: UserID, _ placement: Placement, to target: String) async throws(CaravanError) {
     let tally = state.withLock { state in
-      let tally = state.tallies[owner] ?? MoveTally()
+      let tally = state.tallies[owner] ?? MoveCounters()
       state.tallies[owner] = tally
       return tally
     }
@@ -133,7 +133,7 @@ package final class OwnerMover: Sendable {
   }
 
   private func copy(
-    _ owner: UserID, _ placement: Placement, to target: String, _ tally: MoveTally
+    _ owner: UserID, _ placement: Placement, to target: String, _ tally: MoveCounters
   ) async throws(CaravanError) {
     let copy = OwnerCopy(
       owner: owner, source: store.store(named: placement.store), target: store.store(named: target), tally: tally)

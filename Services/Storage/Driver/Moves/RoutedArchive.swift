@@ -38,13 +38,13 @@ package struct RoutedArchive: ArchiveSource {
     _ home: () throws(CaravanError) -> any HomeSource, _ others: [String: Place],
     _ neighbour: (Place) throws(CaravanError) -> any ArchiveSource
   ) throws(CaravanError) {
-    let before = try home().records(of: PlacementBook.zone)
+    let before = try home().records(of: PlacementCache.zone)
     var neighbours: [String: any ArchiveSource] = [:]
     for (name, place) in others { neighbours[name] = try neighbour(place) }
     self.neighbours = neighbours
     self.home = try home()
-    let records = try self.home.records(of: PlacementBook.zone)
-    placements = try PlacementBook.read(records)
+    let records = try self.home.records(of: PlacementCache.zone)
+    placements = try PlacementCache.read(records)
     guard records == before, placements.values.allSatisfy({ $0.next == .rest }) else { return nil }
     for (owner, placement) in placements where placement.store != Placement.main && neighbours[placement.store] == nil {
       throw CaravanError(
@@ -70,7 +70,7 @@ package struct RoutedArchive: ArchiveSource {
       case .database(let id): (database, isTaken) = (id, store(of: id.owner) == name)
       case .zone(let zone):
         // Where users are says nothing of the store that this goes into.
-        let book = PlacementBook.zone
+        let book = PlacementCache.zone
         isTaken = store(of: database?.owner) == name && (database != book.database || zone.name != book.name)
       case .chunk, .damaged, .record: break
       case .op, .reach: isTaken = true

@@ -32,8 +32,8 @@ package final class CommitBell: CommitObserver {
 package final class RoutedStore: Store {
   let home: any HomeStore
   let neighbours: [Neighbour]
-  let gate = OwnerGate()
-  let book: PlacementBook
+  let gate = OwnerAdmission()
+  let book: PlacementCache
   /// As they were when it was opened.
   let placements: [UserID: Placement]
 
@@ -41,7 +41,7 @@ package final class RoutedStore: Store {
   package init(home: any HomeStore, _ neighbours: [Neighbour], host: Host) async throws(CaravanError) {
     self.home = home
     self.neighbours = neighbours
-    book = PlacementBook(store: home, host: host)
+    book = PlacementCache(store: home, host: host)
     placements = try await book.all()
     var names: Set<String> = [Placement.main]
     for neighbour in neighbours {
@@ -255,7 +255,7 @@ package final class RoutedStore: Store {
     return step
   }
 
-  // MARK: Upkeep
+  // MARK: Maintenance
 
   package func status() async throws(CaravanError) -> StoreStatus {
     var status = StoreStatus()

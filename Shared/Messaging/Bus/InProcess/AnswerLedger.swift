@@ -2,17 +2,17 @@ internal import CaravanRuntime
 
 /// Where a connection may answer, for it has been asked from there.
 struct AnswerLedger {
-  private struct Leave {
+  private struct Permit {
     var left: Int?
     let until: Instant?
   }
 
-  private var leaves: [String: Leave] = [:]
+  private var leaves: [String: Permit] = [:]
 
   /// - Parameter copies: so many of the request arrive where the network doubles it, and each may be answered.
   mutating func asked(_ address: String, _ answers: BrokerRights.Answers, copies: Int, at now: Instant) {
     if leaves.count >= BusLimits.answersOpen { leaves = leaves.filter { $0.value.until.map { $0 >= now } ?? true } }
-    leaves[address] = Leave(left: answers.count.map { $0 * copies }, until: answers.lifetime.map { now + $0 })
+    leaves[address] = Permit(left: answers.count.map { $0 * copies }, until: answers.lifetime.map { now + $0 })
   }
 
   /// Whether an answer may go there now; it counts as given.

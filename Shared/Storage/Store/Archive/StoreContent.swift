@@ -29,7 +29,7 @@ public struct ZoneContent: Sendable, Hashable {
   public var incarnation: Incarnation
   /// False: kept for its seq, from which a successor goes on; it has no records.
   public var isAlive: Bool
-  /// `PastLife.lostThrough`.
+  /// `PastIncarnation.lostThrough`.
   public var lostThrough: Seq
 
   public init(name: String, seq: Seq, incarnation: Incarnation, isAlive: Bool, lostThrough: Seq = 0) {
@@ -41,7 +41,7 @@ public struct ZoneContent: Sendable, Hashable {
   }
 
   /// Once it is over.
-  public var past: PastLife { PastLife(seq: seq, lostThrough: lostThrough) }
+  public var past: PastIncarnation { PastIncarnation(seq: seq, lostThrough: lostThrough) }
 }
 
 public struct RecordContent: Sendable, Hashable {

@@ -37,7 +37,7 @@ public enum ChangePlan: Sendable, Hashable {
   ///   - footprint: of the reader in the zone; asked for only where it matters.
   public init<Failure>(
     _ query: ChangeQuery, in zone: ZoneState?, ended: () throws(Failure) -> Seq,
-    footprint: () throws(Failure) -> Footprint?
+    footprint: () throws(Failure) -> ReadPosition?
   ) throws(Failure) {
     let past = query.dependsOnPast ? try ended() : 0
     // What the reader wrote to a life of the zone that began and ended meanwhile is gone (CK-45).
@@ -80,7 +80,7 @@ extension ChangeQuery {
   ///   - zone: nil when there is none.
   ///   - lives: of the zone that are over, in their order.
   ///   - footprint: of the reader in the zone.
-  public func reset(in zone: ZoneState?, after lives: [PastLife], _ footprint: Footprint?) -> ChangePage {
+  public func reset(in zone: ZoneState?, after lives: [PastIncarnation], _ footprint: ReadPosition?) -> ChangePage {
     var anew = self
     anew.isFresh = true
     let beginning =
@@ -132,7 +132,7 @@ extension ZoneState {
   /// Where a reader begins, nil if it must be reset first. Who has left no footprint holds nothing, so what is gone by
   /// now never concerns it. Who has, holds what it pushed, and what its pushes' conflicts showed: tombstones of that
   /// must still be here, unless the reader counts on nothing it holds.
-  func beginning(of query: ChangeQuery, _ footprint: Footprint?) -> ChangePosition? {
+  func beginning(of query: ChangeQuery, _ footprint: ReadPosition?) -> ChangePosition? {
     if let footprint, !query.isFresh, purged > footprint.first { return nil }
     let settled = footprint == nil ? seq : purged
     switch query.mode {

@@ -7,18 +7,18 @@ public struct OwnerContent: Sendable, Hashable {
     public var id: ZoneID
     /// Its newest life. The incarnation is the one that devices know, wherever the zone is.
     public var content: ZoneContent
-    /// The version with which the life before ended, `PastLife.end`; 0: there was none.
+    /// The version with which the life before ended, `PastIncarnation.end`; 0: there was none.
     public var ended: Seq
     /// Its lives before that were restored from backups, in their order.
-    public var restored: [PastLife] = []
+    public var restored: [PastIncarnation] = []
     /// No tombstone above this version was purged.
     public var purged: Seq
     /// By writer.
-    public var footprints: [String: Footprint]
+    public var footprints: [String: ReadPosition]
     public var sightings: [Sighting]
 
     public init(
-      id: ZoneID, content: ZoneContent, ended: Seq = 0, purged: Seq = 0, footprints: [String: Footprint] = [:],
+      id: ZoneID, content: ZoneContent, ended: Seq = 0, purged: Seq = 0, footprints: [String: ReadPosition] = [:],
       sightings: [Sighting] = []
     ) {
       self.id = id
@@ -47,7 +47,7 @@ public struct OwnerContent: Sendable, Hashable {
   /// Open ones, and those that are remembered.
   public var groups: [Group] = []
   /// By name.
-  public var locks: [String: LeaseTenure] = [:]
+  public var locks: [String: LeaseHolder] = [:]
   /// `StoreContent.reach` of the store that it comes from: zones that this has never heard of may have been lost.
   public var reach: Seq = 0
 

@@ -64,7 +64,7 @@ struct ZoneDraft {
     (name, regaining, madeBy) = (mutation.name, nil, now)
     if !fits, let past = facts.past, case .version(let version) = mutation.base, mutation.mayRegain {
       if mutation.isOffer { madeBy = min(now, past.restored(version) ?? now) }
-      switch Regain.standing(of: version, isOffer: mutation.isOffer, head, past) {
+      switch Reconciliation.standing(of: version, isOffer: mutation.isOffer, head, past) {
       case .known where head?.isInSight(at: now) ?? false: return .merged(name: mutation.name)
       case .newer: (fits, regaining) = (true, (version, mutation.isOffer))
       case .known, .contested, nil: break

@@ -8,7 +8,7 @@ public final class PostgresRestore: ArchiveSink {
   private struct OpenZone {
     let id: ZoneID
     let number: Int64
-    let life: PastLife
+    let life: PastIncarnation
     let isAlive: Bool
     var usage = Usage()
     var isLinked = false
@@ -163,7 +163,7 @@ public final class PostgresRestore: ArchiveSink {
     let number = number(in: partition)
     places[archived.incarnation] = (partition, number)
     zone = OpenZone(
-      id: id, number: number, life: PastLife(seq: archived.isAlive ? past.beginning : past.end),
+      id: id, number: number, life: PastIncarnation(seq: archived.isAlive ? past.beginning : past.end),
       isAlive: archived.isAlive)
     guard archived.isAlive else { return }
     // Until every device that may hold what was lost has had its time to come and offer it, as deletions of before that

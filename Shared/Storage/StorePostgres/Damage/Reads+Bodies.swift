@@ -90,7 +90,7 @@ extension Reads {
   }
 }
 
-extension Upkeep {
+extension PartitionMaintenance {
   func note(damaged entries: [DamagedVersion], in zone: ZoneID, clock: Int64?) throws(PostgresError) {
     _ = try db.run(
       BodyStatements.note, Int32(Partition(of: zone.database).number), zone.database.key, zone.name,

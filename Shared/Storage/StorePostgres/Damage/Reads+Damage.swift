@@ -145,7 +145,7 @@ extension PostgresError {
   var isDamage: Bool { ["XX001", "XX002", "XX000"].contains(state) }
 }
 
-extension Upkeep {
+extension PartitionMaintenance {
   func noteDamage(_ hashes: [ChunkHash], in database: DatabaseID, clock: Int64?) throws(PostgresError) {
     let partition = Partition(of: database)
     let now = try now(clock)
@@ -178,7 +178,7 @@ extension Upkeep {
       var pipeline = Pipeline()
       guard try db.run(Statements.chunks, key, [database], [chunk.hash]).isEmpty else { return pipeline }
       pipeline.add(damaged: chunk, until: until)
-      pipeline.add(UpkeepStatements.countChunks, key, Int64(-1), Int64(-chunk.size))
+      pipeline.add(MaintenanceStatements.countChunks, key, Int64(-1), Int64(-chunk.size))
       if let account = Account(of: chunk.database) { pipeline.add([account: Usage(bytes: Int64(chunk.size))], key) }
       return pipeline
     }

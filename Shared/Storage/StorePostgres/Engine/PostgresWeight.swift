@@ -12,7 +12,7 @@ extension StorePostgres {
       defer { db.close() }
       if isSettled {
         try db.execute("VACUUM (ANALYZE) \(Layout.tableNames.joined(separator: ", "))")
-        _ = try IndexUpkeep(db: db).run()
+        _ = try IndexMaintenance(db: db).run()
       }
       let sums = try db.run(weights, Layout.tableNames)[0]
       var weight = StoreWeight()

@@ -66,7 +66,7 @@ enum MoveStatements {
     WHERE partition = $1 AND id = $2
     """
 
-  static let raiseFloors: StaticString = """
+  static let raiseWatermarks: StaticString = """
     INSERT INTO caravan_writers(partition, name, epoch, floor)
     SELECT $1, w.name, w.epoch, w.floor FROM unnest($2, $3, $4) AS w(name, epoch, floor)
     ON CONFLICT (partition, name, epoch) DO UPDATE SET floor = greatest(caravan_writers.floor, excluded.floor)

@@ -138,7 +138,7 @@ extension Reads {
     var zones = Dictionary(uniqueKeysWithValues: found.map { ($0.id, $0.zone) })
     let (key, alive) = (Int32(partition.number), found.filter(\.zone.content.isAlive).map(\.id))
     for row in try db.run(MoveStatements.footprints, key, alive) {
-      let footprint = Footprint(first: row.unsigned(2), reach: row.unsigned(3))
+      let footprint = ReadPosition(first: row.unsigned(2), reach: row.unsigned(3))
       zones[row.integer(0)]?.footprints[row.text(1)] = footprint
     }
     for row in try db.run(MoveStatements.sightings, key, alive) {
@@ -169,8 +169,8 @@ extension Reads {
 
   private func locks(
     of databases: [DatabaseID], in partition: Int32
-  ) throws(PostgresError) -> [(name: String, tenure: LeaseTenure)] {
-    try db.run(Statements.leases, partition, databases.map { "lock/\($0)" }).map { ($0.text(0), LeaseTenure($0)) }
+  ) throws(PostgresError) -> [(name: String, tenure: LeaseHolder)] {
+    try db.run(Statements.leases, partition, databases.map { "lock/\($0)" }).map { ($0.text(0), LeaseHolder($0)) }
   }
 
   func records(of zone: ZoneID, after version: Seq) throws(PostgresError) -> [RecordContent] {
@@ -199,7 +199,7 @@ extension Reads {
 
 // MARK: An owner comes, or goes
 
-extension Upkeep {
+extension PartitionMaintenance {
   func adopt(_ content: OwnerContent, in partition: Partition) throws(PostgresError) {
     let key = Int32(partition.number)
     try holding(partition) { () throws(PostgresError) in
@@ -224,7 +224,7 @@ extension Upkeep {
   private struct NewZone {
     let id: Int64
     let zone: ZoneID
-    let life: PastLife
+    let life: PastIncarnation
     let stage: Int64
     let purged: Seq
     let incarnation: Incarnation
@@ -238,7 +238,7 @@ extension Upkeep {
     var new: [NewZone] = []
     var ids: [Incarnation: Int64] = [:]
     for zone in zones {
-      func add(_ life: PastLife, isAlive: Bool = false, _ purged: Seq = 0, _ incarnation: Incarnation = 0) {
+      func add(_ life: PastIncarnation, isAlive: Bool = false, _ purged: Seq = 0, _ incarnation: Incarnation = 0) {
         let stage = isAlive ? ZoneStage.alive : life.isRestored ? ZoneStage.restored : ZoneStage.purged
         let id = last + Int64(new.count) + 1
         new.append(
@@ -246,7 +246,7 @@ extension Upkeep {
       }
       let content = zone.content
       for life in zone.restored { add(life) }
-      if zone.ended > 0 { add(PastLife(seq: zone.ended)) }
+      if zone.ended > 0 { add(PastIncarnation(seq: zone.ended)) }
       add(content.past, isAlive: content.isAlive, zone.purged, content.incarnation)
       ids[content.incarnation] = new.last?.id
     }
@@ -286,7 +286,7 @@ extension Upkeep {
       ops.map { (PartitionState.Writer(name: $0.op.writer, epoch: $0.op.epoch), $0.floor) }, uniquingKeysWith: max
     ).sorted { ($0.key.name, $0.key.epoch) < ($1.key.name, $1.key.epoch) }
     pipeline.add(
-      MoveStatements.raiseFloors, key, floors.map(\.key.name), floors.map(\.key.epoch), floors.map(\.value))
+      MoveStatements.raiseWatermarks, key, floors.map(\.key.name), floors.map(\.key.epoch), floors.map(\.value))
   }
 
   /// Those that have ended, and are remembered.

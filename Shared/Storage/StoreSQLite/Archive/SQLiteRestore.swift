@@ -141,18 +141,18 @@ public final class SQLiteRestore: ArchiveSink {
     let id = try ZoneID(database.id, archived.name)
     let state = files[database.file]
     guard !archived.past.isRestored else {
-      try state.addPastLife(archived.past, of: id)
+      try state.addPastIncarnation(archived.past, of: id)
       return
     }
-    let past = try PastLife(
+    let past = try PastIncarnation(
       seq: archived.seq, lostThrough: ArchiveLimits.reach(after: archived.seq, madeAt: made, at: now))
-    try state.addPastLife(past, of: id)
+    try state.addPastIncarnation(past, of: id)
     let row: FileState.ZoneRecord
     if archived.isAlive {
       row = try state.makeZone(id, seq: past.beginning)
       try keepTombstones(of: row, in: state)
     } else {
-      row = try state.addPastLife(PastLife(seq: past.end), of: id)
+      row = try state.addPastIncarnation(PastIncarnation(seq: past.end), of: id)
     }
     places[archived.incarnation] = (database.file, row.id)
     zone = OpenZone(id: id, row: row, file: database.file, isAlive: archived.isAlive)

@@ -21,8 +21,8 @@ extension FileState {
   }
 
   private func adopt(_ zone: OwnerContent.Zone) throws(CaravanError) {
-    for life in zone.restored { try addPastLife(life, of: zone.id) }
-    if zone.ended > 0 { try addPastLife(PastLife(seq: zone.ended), of: zone.id) }
+    for life in zone.restored { try addPastIncarnation(life, of: zone.id) }
+    if zone.ended > 0 { try addPastIncarnation(PastIncarnation(seq: zone.ended), of: zone.id) }
     let row = try makeZone(zone.id, seq: zone.content.seq)
     // Beyond what any position in this log has seen: whoever asks for changed zones from one is told of it.
     let changed = try reads.logHead(of: Partition(of: zone.id.database).number) + 1

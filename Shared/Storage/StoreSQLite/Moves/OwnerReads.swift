@@ -15,7 +15,7 @@ struct OwnerReads {
     var writers: Set<String> = []
     for (number, database) in try file.databases(of: owner) {
       for (id, zone) in try zones(of: number, in: database) {
-        for known in try knownLives(of: zone.id.name, in: number) { lives.insert(known) }
+        for known in try knownIncarnations(of: zone.id.name, in: number) { lives.insert(known) }
         var zone = zone
         if zone.content.isAlive {
           zone.footprints = try footprints(in: id)
@@ -57,22 +57,22 @@ struct OwnerReads {
       if zone.content.isAlive { zone.ended = try file.ended(zone.id) }
       zone.restored = try db.all(
         "SELECT seq, lost_through FROM zones WHERE database = ? AND name = ? AND state = 3 AND id < ? ORDER BY id",
-        database, zone.id.name, number, read: { PastLife(seq: $0.unsigned(0), lostThrough: $0.unsigned(1)) })
+        database, zone.id.name, number, read: { PastIncarnation(seq: $0.unsigned(0), lostThrough: $0.unsigned(1)) })
       zones.append((number, zone))
     }
     return zones
   }
 
-  private func knownLives(of name: String, in database: Int64) throws(CaravanError) -> [Incarnation] {
+  private func knownIncarnations(of name: String, in database: Int64) throws(CaravanError) -> [Incarnation] {
     try db.all(
       "SELECT id, incarnation FROM zones WHERE database = ? AND name = ?", database, name,
       read: { file.incarnation($0.integer(0), $0.unsigned(1)) })
   }
 
-  private func footprints(in zone: Int64) throws(CaravanError) -> [String: Footprint] {
+  private func footprints(in zone: Int64) throws(CaravanError) -> [String: ReadPosition] {
     let rows = try db.all(
       "SELECT writer, first, reach FROM footprints WHERE zone = ?", zone,
-      read: { ($0.text(0), Footprint(first: $0.unsigned(1), reach: $0.unsigned(2))) })
+      read: { ($0.text(0), ReadPosition(first: $0.unsigned(1), reach: $0.unsigned(2))) })
     return Dictionary(uniqueKeysWithValues: rows)
   }
 

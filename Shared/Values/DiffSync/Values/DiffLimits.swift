@@ -12,7 +12,7 @@ public enum DiffLimits {
   /// Diffs that may be pending.
   public static let pendingDiffs = 100_000
   /// Objects with unsent edits that are gone at the server: with more a client waits until its app has looked at them.
-  public static let objectsAside = 10_000
+  public static let setAsideObjects = 10_000
 }
 
 extension Value {

@@ -25,7 +25,7 @@ struct FlatBench: Sendable {
     let writer = ZoneWriter(
       device: device, type: try await device.makeType("row", in: ZoneWriter.container), zone: "flat",
       rows: SampleRows(host: suite.host, bytes: 250))
-    let floors = Floors(host: suite.host, directory: suite.directory)
+    let floors = Baselines(host: suite.host, directory: suite.directory)
     var (count, op): (Int, UInt64) = (0, 0)
     var token: [UInt8] = []
     var least: Figures?

@@ -25,8 +25,8 @@ struct ReadsBench: Sendable {
       try await writer.save((first..<first + Limits.recordsPerCommit).map { "row-\($0)" }, op: UInt64(op + 1))
     }
     try await suite.engine.count()
-    let floors = Floors(host: suite.host, directory: suite.directory)
-    let trip = try await suite.roundTripFloor(floors, rounds: 300)
+    let floors = Baselines(host: suite.host, directory: suite.directory)
+    let trip = try await suite.roundTripBaseline(floors, rounds: 300)
     func say(_ figure: String, _ samples: Samples) {
       report.line(
         figure, ["p50_ms": samples.p50, "p95_ms": samples.percentile(0.95), "p99_ms": samples.p99],

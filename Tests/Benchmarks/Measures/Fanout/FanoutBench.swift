@@ -32,7 +32,7 @@ struct FanoutBench: Sendable {
       let subscribed = try suite.usage(of: "notify")
       let (told, example) = try await measure(fleet, writer, type)
       let after = try suite.usage(of: "notify")
-      let floor = try await measureFloor(fleet, payload: example)
+      let floor = try await measureBaseline(fleet, payload: example)
       let notifications = Double(devices * rounds)
       report.line(
         "notified",
@@ -79,7 +79,7 @@ struct FanoutBench: Sendable {
     return (told, example)
   }
 
-  private func measureFloor(_ fleet: EdgeFleet, payload: [UInt8]) async throws(CaravanError) -> Samples {
+  private func measureBaseline(_ fleet: EdgeFleet, payload: [UInt8]) async throws(CaravanError) -> Samples {
     let line = try BrokerLine(port: suite.brokerPort, suite.serviceCredentials("notify"))
     let publisher = BlockingLine(line, executors: suite.host.executors)
     let messages = fleet.inboxes.reduce(into: [UInt8]()) { $0 += BrokerLine.publish(payload, to: $1) }

@@ -14,7 +14,7 @@ import Testing
 struct PatienceTests {
   @Test("who is looked at twice in the time it may be silent is asked once, and then given up")
   func vigil() {
-    var vigil = Vigil()
+    var vigil = Watchdog()
     #expect(vigil.begin() && !vigil.begin(), "one looks for all")
     #expect(vigil.look(isAwaited: true) == .ask)
     vigil.heard()

@@ -166,7 +166,7 @@ struct RowStandingTests {
       for id in ids {
         _ = try? await f.store.readObject(Self.photos, row: id, object: "photo", offset: 0, length: 300_000, owner: 9)
       }
-      try await f.store.mendDamage()
+      try await f.store.repairDamage()
       for isFirst in [true, false] {
         try await f.app { client in
           try await client.table("photos").watch()

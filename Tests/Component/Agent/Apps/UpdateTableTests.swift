@@ -32,8 +32,8 @@ struct UpdateTableTests {
 
   @Test("UNI-15: a table that is local only is not synced, whoever asks, and nothing of it is overwritten")
   func localOnly() throws {
-    let suite = try SuiteWorld(seed: 4)
-    try suite.world.run(deadline: .seconds(600)) {
+    let suite = try SuiteCluster(seed: 4)
+    try suite.cluster.run(deadline: .seconds(600)) {
       let (a, b) = (try await suite.start("a"), try await suite.start("b"))
       for device in [a, b] {
         try await device.store.createTable(

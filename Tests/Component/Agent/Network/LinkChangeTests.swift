@@ -54,7 +54,7 @@ import Testing
       try await bench.pass(.seconds(5))
       let frames = bench.cloud.frames.count
       let gates = [attic, EngineBench.album].map { table in
-        Gate(engine: bench.engine, key: Coalescer.Key(table, .read), isDemanded: false)
+        LinkGuard(engine: bench.engine, key: Coalescer.Key(table, .read), isDemanded: false)
       }
       let pull = CaravanWire.Operation.Kind.pull(Pull(container: attic.app.text, zone: attic.name))
       let refused = await #expect(throws: CaravanError.self) {

@@ -13,12 +13,12 @@ import Testing
 /// Goal: the user's word holds: no byte over a link that is not allowed, none beyond a budget, and all of it known.
 /// Method: a whole agent against a scripted cloud, in virtual time.
 @Suite struct NetworkPolicyTests {
-  private static let chat = AgentWorld.chat
+  private static let chat = AgentCluster.chat
   private static let text = String(repeating: "0123456789abcdef", count: 64)
 
   @Test("I13, MOB-47: a day's budget is never exceeded, what is left over goes the next day or over another link")
   func budget() throws {
-    try AgentWorld.run(link: .cellular) { device in
+    try AgentCluster.run(link: .cellular) { device in
       let budget: UInt64 = 60_000
       try await device.agent.engine.setPolicy(NetworkPolicy(dailyBytes: [.cellular: budget]))
       try await device.register(Self.chat)
@@ -44,7 +44,7 @@ import Testing
 
   @Test("MOB-47: where the clock is set to the next day, or the device has slept into it, the new budget is there soon")
   func clockIsSet() throws {
-    try AgentWorld.run(link: .cellular) { device in
+    try AgentCluster.run(link: .cellular) { device in
       try await device.agent.engine.setPolicy(NetworkPolicy(dailyBytes: [.cellular: 12_000]))
       try await device.register(Self.chat)
       for number in 0..<60 {
@@ -62,7 +62,7 @@ import Testing
 
   @Test("MOB-47: a row too large for what is left of a budget holds back no smaller one, and goes the next day")
   func tooLarge() throws {
-    try AgentWorld.run(link: .cellular) { device in
+    try AgentCluster.run(link: .cellular) { device in
       let dice = SeededRandom(seed: 3)
       func noise(_ count: Int) -> String {
         String(decoding: (0..<count).map { _ in UInt8(33 + dice.below(90)) }, as: UTF8.self)
@@ -89,8 +89,8 @@ import Testing
 
   @Test("MOB-47: of many photos as many go as a budget has room for, and none is begun in vain")
   func photos() throws {
-    let suite = try SuiteWorld(seed: 1)
-    try suite.world.run(deadline: .seconds(20_000)) {
+    let suite = try SuiteCluster(seed: 1)
+    try suite.cluster.run(deadline: .seconds(20_000)) {
       let device = try await suite.start("phone")
       let engine = device.agent.engine
       await engine.linkChanged(to: nil)
@@ -113,8 +113,8 @@ import Testing
     "MOB-47: a photo that a budget turns out too small for, before or after its row was sent, holds back no other row",
     arguments: [(budget: 100_200, isSent: false), (100_800, true)])
   func turnsOutTooLarge(budget: UInt64, isSent: Bool) throws {
-    let suite = try SuiteWorld(seed: 1)
-    try suite.world.run(deadline: .seconds(20_000)) {
+    let suite = try SuiteCluster(seed: 1)
+    try suite.cluster.run(deadline: .seconds(20_000)) {
       let device = try await suite.start("phone")
       let engine = device.agent.engine
       await engine.linkChanged(to: nil)
@@ -136,8 +136,8 @@ import Testing
     budget: UInt64, _ writes: @escaping @Sendable (RunningDevice) async throws -> Void,
     _ body: @escaping @Sendable (RunningDevice, _ writer: RunningDevice) async throws -> Void
   ) throws {
-    let suite = try SuiteWorld(seed: 1)
-    try suite.world.run(deadline: .seconds(20_000)) {
+    let suite = try SuiteCluster(seed: 1)
+    try suite.cluster.run(deadline: .seconds(20_000)) {
       let (writer, reader) = (try await suite.start("camera"), try await suite.start("tablet"))
       try await reader.agent.engine.setPolicy(NetworkPolicy(dailyBytes: [.cellular: budget]))
       await reader.agent.engine.linkChanged(to: nil)
@@ -197,8 +197,8 @@ import Testing
     "I13, MOB-46: rows come with notifications only over a link that their table permits and that has no budget",
     arguments: [false, true])
   func unasked(hasBudget: Bool) throws {
-    let suite = try SuiteWorld(seed: 1)
-    try suite.world.run(deadline: .seconds(20_000)) {
+    let suite = try SuiteCluster(seed: 1)
+    try suite.cluster.run(deadline: .seconds(20_000)) {
       let (writer, reader) = (try await suite.start("camera"), try await suite.start("tablet"))
       for device in [writer, reader] {
         try await device.createTable()
@@ -244,8 +244,8 @@ import Testing
 
   @Test("MOB-47: a row is held back by what travels of it, not by what the cloud has of it already")
   func unchangedPhoto() throws {
-    let suite = try SuiteWorld(seed: 1)
-    try suite.world.run(deadline: .seconds(20_000)) {
+    let suite = try SuiteCluster(seed: 1)
+    try suite.cluster.run(deadline: .seconds(20_000)) {
       let device = try await suite.start("phone")
       let engine = device.agent.engine
       try await device.createTable()
@@ -287,7 +287,7 @@ import Testing
 
   @Test("MOB-44, MOB-47: a link without a budget takes over what another has no room for")
   func otherLink() throws {
-    try AgentWorld.run(link: .cellular) { device in
+    try AgentCluster.run(link: .cellular) { device in
       try await device.agent.engine.setPolicy(NetworkPolicy(dailyBytes: [.cellular: 12_000]))
       try await device.register(Self.chat)
       for number in 0..<60 { try await device.write("\(number)" + Self.text, to: Self.chat) }
@@ -306,7 +306,7 @@ import Testing
 
   @Test("MOB-45: what the user does not allow is not used, whatever apps prefer or demand; metered counts as cellular")
   func userOverride() throws {
-    try AgentWorld.run(link: .cellular) { device in
+    try AgentCluster.run(link: .cellular) { device in
       try await device.pass(.seconds(1))
       try await device.agent.engine.setPolicy(NetworkPolicy(maximumLink: .wifi))
       let before = await device.bytesOnWire()
@@ -332,7 +332,7 @@ import Testing
 
   @Test("A crash neither forgets the policy nor gives the budget again")
   func restart() throws {
-    try AgentWorld.run(lives: 4, link: .cellular) { device, life in
+    try AgentCluster.run(lives: 4, link: .cellular) { device, life in
       if life == 0 { try await device.agent.engine.setPolicy(NetworkPolicy(dailyBytes: [.cellular: 40_000])) }
       try await device.register(Self.chat)
       try await device.pass(.seconds(1))
@@ -348,17 +348,17 @@ import Testing
 
   @Test("SIM-45, MOB-47: all bytes are in the accounts, by link and table, and outlive the agent")
   func accounts() throws {
-    try AgentWorld.run(lives: 2) { device, life in
+    try AgentCluster.run(lives: 2) { device, life in
       try await device.register(Self.chat)
-      try await device.register(AgentWorld.samples)
+      try await device.register(AgentCluster.samples)
       if life == 0 {
         for number in 0..<20 { try await device.write("\(number)" + Self.text, to: Self.chat) }
-        try await device.write("one", to: AgentWorld.samples)
+        try await device.write("one", to: AgentCluster.samples)
         try await device.pass(.seconds(70))
         let usage = await device.agent.engine.status().usage
         #expect(usage.reduce(0) { $0 + $1.bytes.up + $1.bytes.down } == (await device.bytesOnWire()))
         let tables = usage.map(\.account.table)
-        #expect(tables.contains(Self.chat) && tables.contains(AgentWorld.samples) && tables.contains(nil))
+        #expect(tables.contains(Self.chat) && tables.contains(AgentCluster.samples) && tables.contains(nil))
         #expect(usage.allSatisfy { $0.account.link == .wifi })
         try await device.pass(.seconds(70))
       } else {

@@ -49,8 +49,8 @@ struct AdmissionTests {
     let book = Mutex(Book())
     let hub: InProcessHub
 
-    init(_ world: Simulation) {
-      let net = world.host("net").host
+    init(_ cluster: Simulation) {
+      let net = cluster.host("net").host
       hub = InProcessHub(clock: net.clock, random: net.random)
     }
 
@@ -77,7 +77,7 @@ struct AdmissionTests {
     }
   }
 
-  private struct Life: Sendable {
+  private struct Incarnation: Sendable {
     let agent: Agent
     let host: Host
 
@@ -97,10 +97,10 @@ struct AdmissionTests {
   }
 
   private static func live(
-    _ world: Simulation, _ name: String, credentials: String = "one", in directory: TemporaryDirectory, _ door: Door,
-    _ body: @escaping @Sendable (Life) async throws -> Void
+    _ cluster: Simulation, _ name: String, credentials: String = "one", in directory: TemporaryDirectory, _ door: Door,
+    _ body: @escaping @Sendable (Incarnation) async throws -> Void
   ) async throws {
-    let host = world.host(name).host
+    let host = cluster.host(name).host
     var options = LocalStoreOptions()
     options.isDurable = false
     let identity = DeviceIdentity(device: EngineBench.identity.device, credentials: credentials)
@@ -110,11 +110,11 @@ struct AdmissionTests {
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await agent.run() }
       defer { group.cancelAll() }
-      try await body(Life(agent: agent, host: host))
+      try await body(Incarnation(agent: agent, host: host))
     }
   }
 
-  private static func expectMarked(_ life: Life, since: UInt64? = nil) async throws {
+  private static func expectMarked(_ life: Incarnation, since: UInt64? = nil) async throws {
     let status = try await life.status()
     #expect(status.mode == .notRecoverable && life.gauge == 1)
     #expect(status.refused == Admission.Refusal.reason && status.remedy.contains("enrol the device again"))
@@ -122,7 +122,7 @@ struct AdmissionTests {
     if let since { #expect(status.refusedSinceMilliseconds == since) }
   }
 
-  private static func expectUnmarked(_ life: Life) async throws {
+  private static func expectUnmarked(_ life: Incarnation) async throws {
     let status = try await life.status()
     #expect(status.mode != .notRecoverable && life.gauge == 0)
     #expect(status.refused.isEmpty && status.remedy.isEmpty && status.refusedSinceMilliseconds == 0)
@@ -130,12 +130,12 @@ struct AdmissionTests {
 
   @Test("REC-08, REC-27, UNI-19: a refused device is marked across restarts, tries hourly, and is reset at once")
   func marked() throws {
-    let world = Simulation(seed: 7)
+    let cluster = Simulation(seed: 7)
     let directory = try TemporaryDirectory()
-    try world.run(deadline: .seconds(400_000)) {
-      let door = Door(world)
+    try cluster.run(deadline: .seconds(400_000)) {
+      let door = Door(cluster)
       let since = Mutex<UInt64>(0)
-      try await Self.live(world, "first", in: directory, door) { life in
+      try await Self.live(cluster, "first", in: directory, door) { life in
         door.become(.gone)
         try await life.pass(.seconds(3_600))
         try await Self.expectUnmarked(life)
@@ -159,7 +159,7 @@ struct AdmissionTests {
         #expect(refusal?.code == .networkNotConnected && refusal?.message.contains("refuses") == true)
       }
       _ = door.attempts()
-      try await Self.live(world, "second", in: directory, door) { life in
+      try await Self.live(cluster, "second", in: directory, door) { life in
         try await life.pass(.seconds(600))
         try await Self.expectMarked(life, since: since.withLock { $0 })
         #expect(door.attempts().count == 1, "a start is worth one attempt")
@@ -176,11 +176,11 @@ struct AdmissionTests {
 
   @Test("REC-08: the mark ends when the broker takes the same credentials again, and with other credentials")
   func unmarked() throws {
-    let world = Simulation(seed: 8)
+    let cluster = Simulation(seed: 8)
     let directory = try TemporaryDirectory()
-    try world.run(deadline: .seconds(400_000)) {
-      let door = Door(world)
-      try await Self.live(world, "refused", in: directory, door) { life in
+    try cluster.run(deadline: .seconds(400_000)) {
+      let door = Door(cluster)
+      try await Self.live(cluster, "refused", in: directory, door) { life in
         try await life.pass(.seconds(600))
         try await Self.expectMarked(life)
         door.become(.open)
@@ -191,7 +191,7 @@ struct AdmissionTests {
         #expect(try await life.status().connected)
       }
       door.become(.gone)
-      try await Self.live(world, "mended", in: directory, door) { life in
+      try await Self.live(cluster, "mended", in: directory, door) { life in
         try await life.pass(.seconds(60))
         try await Self.expectUnmarked(life)
         door.become(.closed)
@@ -200,7 +200,7 @@ struct AdmissionTests {
       }
       door.become(.gone)
       for credentials in ["two", "one"] {
-        try await Self.live(world, "as \(credentials)", credentials: credentials, in: directory, door) { life in
+        try await Self.live(cluster, "as \(credentials)", credentials: credentials, in: directory, door) { life in
           try await life.pass(.seconds(60))
           try await Self.expectUnmarked(life)
         }

@@ -47,7 +47,7 @@ final class FaultBench {
   /// The app that a blow may kill.
   static let app: UInt64 = 7
 
-  let suite: SuiteWorld
+  let suite: SuiteCluster
   let strike: Strike
   let mode: StoreMode
   private let link: LinkClass
@@ -64,7 +64,8 @@ final class FaultBench {
   ///   - together: two rows that change in batches, in tables that show snapshots.
   ///   - padding: characters more in their names.
   init(
-    _ suite: SuiteWorld, _ strike: Strike, _ mode: StoreMode, link: LinkClass, together: Bool = false, padding: Int = 0
+    _ suite: SuiteCluster, _ strike: Strike, _ mode: StoreMode, link: LinkClass, together: Bool = false,
+    padding: Int = 0
   ) async throws {
     names = (together ? [Self.name, "y"] : [Self.name]).map { $0 + String(repeating: "-", count: padding) }
     self.suite = suite
@@ -210,7 +211,7 @@ final class FaultBench {
       disk = FragileDisk()
       disk.die(afterChanges: changes)
       let store = try? await LocalStore.open(
-        files.directory, host: suite.world.host("device").host, options: Self.options(disk))
+        files.directory, host: suite.cluster.host("device").host, options: Self.options(disk))
       await store?.close()
       files.die(powerCutOn: disk)
       if store != nil, !disk.isDead { return #expect(changes > 0, "nothing is recovered on the disk") }

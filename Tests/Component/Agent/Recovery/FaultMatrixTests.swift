@@ -10,7 +10,7 @@ import Testing
 @testable import CaravanAgentSync
 
 /// Goal: SIM-75, SIM-76, BEN-08: a row comes out whole, and nothing acknowledged is lost, whatever hits the device
-/// in the middle of whichever operation. Method: Table 7's 24 operations, driven for real in a simulated world with
+/// in the middle of whichever operation. Method: Table 7's 24 operations, driven for real in a simulated cluster with
 /// the real services behind the device; the blow falls at one message or in the middle of one transaction, in both
 /// store modes.
 @Suite("Table 7 × blows", .timeLimit(.minutes(5)))
@@ -79,8 +79,8 @@ struct FaultMatrixTests {
 
   private func outcome(_ operation: RowOperation, _ blow: Blow, _ mode: StoreMode) throws {
     let strike = Strike()
-    let suite = try SuiteWorld(seed: 11, policy: strike)
-    try suite.world.run(deadline: .seconds(7_200)) {
+    let suite = try SuiteCluster(seed: 11, policy: strike)
+    try suite.cluster.run(deadline: .seconds(7_200)) {
       let scene = Self.scene(of: operation)
       // Where nothing is paid by the byte, so few chunks ride with their row.
       let link: LinkClass = if case .push(_, .upload, _) = scene { .cellular } else { .wired }
@@ -184,7 +184,7 @@ struct FaultMatrixTests {
   ) async throws {
     bench.arm(blow) { moment.isHere($0) }
     let engine = bench.device.agent.engine
-    let task = bench.suite.world.start { await begin(engine) }
+    let task = bench.suite.cluster.start { await begin(engine) }
     try await bench.other.until("the moment of the blow", within: .seconds(60)) { bench.strike.hasHit }
     try await bench.carryOn(after: blow)
     task.cancel()

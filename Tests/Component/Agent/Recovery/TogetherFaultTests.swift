@@ -22,8 +22,8 @@ struct TogetherFaultTests {
     _ body: @escaping @Sendable (FaultBench) async throws -> Void
   ) throws {
     let strike = Strike()
-    let suite = try SuiteWorld(seed: 12, policy: strike)
-    try suite.world.run(deadline: .seconds(7_200)) {
+    let suite = try SuiteCluster(seed: 12, policy: strike)
+    try suite.cluster.run(deadline: .seconds(7_200)) {
       try await body(FaultBench(suite, strike, mode, link: link, together: true, padding: padding))
     }
   }
@@ -129,7 +129,7 @@ struct TogetherFaultTests {
       } blow: {
       }
       let engine = bench.device.agent.engine
-      let sync = bench.suite.world.start { try? await engine.syncNow(FaultBench.table, write: false, read: true) }
+      let sync = bench.suite.cluster.start { try? await engine.syncNow(FaultBench.table, write: false, read: true) }
       try await bench.other.until("the first page is aside") {
         try await bench.device.store.syncState(of: FaultBench.table).keepsEntries
       }

@@ -58,7 +58,7 @@ struct DamageTests {
       try await f.crash { try Rot.turnBit(of: lost.bytes, in: $0) }
       #expect(try await f.photo(sound.id) == good)
       #expect(try await Self.refusal { _ = try await f.photo(rotten.id) } == .chunkDamaged)
-      try await f.store.mendDamage()
+      try await f.store.repairDamage()
       #expect(try await Self.refusal { _ = try await f.photo(rotten.id) } == .rowTorn)
       #expect(try await f.names() == ["sound"])
       #expect(try await f.status().torn == 1)
@@ -111,7 +111,7 @@ struct DamageTests {
       try await f.edit("a", at: 0, new)
       try await f.crash { try Rot.turnBit(of: Array(new[50_000..<50_064]), in: $0) }
       #expect(try await Self.refusal { _ = try await f.photo(row.id) } == .chunkDamaged)
-      try await f.store.mendDamage()
+      try await f.store.repairDamage()
       #expect(try await f.photo(row.id) == old)
       #expect(try await f.rows()[0].state == .clean)
       #expect(try await f.rows()[0].version == 3)
@@ -153,7 +153,7 @@ struct DamageTests {
       let lost = try #require(row.chunks.last)
       try await f.crash { try Rot.turnBit(of: lost.bytes, in: $0) }
       #expect(try await Self.refusal { _ = try await f.photo(row.id) } == .chunkDamaged)
-      try await f.store.mendDamage()
+      try await f.store.repairDamage()
       #expect(try await f.names() == [])
       try await f.store.stage([lost], for: F.photos)
       #expect(try await f.photo(row.id) == photo)
@@ -172,7 +172,7 @@ struct DamageTests {
       Rot.turnBitInPlace(of: photo, in: f.directory.path)
       let readable = try await f.store.chunks(plan.chunks, maximumBytes: 1 << 20)
       #expect(readable.count < plan.chunks.count, "no wrong byte is handed out")
-      try await f.store.mendDamage()
+      try await f.store.repairDamage()
       #expect(try await f.rows().count == 2, "the plan stands")
       try await f.store.abort(plan.op)
       let next = try #require(try await f.collect())
@@ -197,7 +197,7 @@ struct DamageTests {
       try await f.accept(plan, from: 1)
       try await f.crash { try Rot.turnBit(of: list.bytes, in: $0) }
       #expect(try await Self.refusal { _ = try await f.photo(id) } == .chunkDamaged)
-      try await f.store.mendDamage()
+      try await f.store.repairDamage()
       var rounds = 0
       while case let missing = try await f.store.missingChunks(of: F.photos, limit: 99), !missing.isEmpty, rounds < 9 {
         let wanted = Set(missing.map(\.hash))
@@ -220,7 +220,7 @@ struct DamageTests {
       #expect(try await f.photo(id, copy: .theirs) == theirs)
       try await f.crash { try Rot.turnBit(of: theirs, in: $0) }
       #expect(try await Self.refusal { _ = try await f.photo(id, copy: .theirs) } == .chunkDamaged)
-      try await f.store.mendDamage()
+      try await f.store.repairDamage()
       #expect(try await f.store.conflicts(F.photos).isEmpty)
       #expect(try await f.names() == ["a"], "its own copy is sound")
       try await f.store.stage(F.chunks(theirs), for: F.photos)
@@ -239,7 +239,7 @@ struct DamageTests {
       try await f.apply([], token: [9])
       try await f.crash { try Rot.turnBit(of: Array(name.utf8), in: $0) }
       #expect(try await f.names() == ["sound"])
-      try await f.store.mendDamage()
+      try await f.store.repairDamage()
       #expect(try await f.names() == ["sound"])
       #expect(try await f.status().torn == 1)
       #expect(try await Self.refusal { _ = try await f.photo(rotten) } == .rowTorn)
@@ -269,14 +269,14 @@ struct DamageTests {
         for (id, name) in zip(ids, names) { try Rot.turnBit(ofRow: id, from: name, in: directory) }
       }
       #expect(try await Self.refusal { _ = try await f.photo(ids[0]) } == .rowTorn)
-      try await f.store.mendDamage()
+      try await f.store.repairDamage()
       #expect(try await f.status().torn == 1)
       // The next look finds nothing that the repair would have come across.
-      try await f.store.mendDamage()
+      try await f.store.repairDamage()
       #expect(try await f.status().torn == 1)
       #expect(try await f.store.storedChunks() == chunks)
       #expect(try await f.store.problems().count == 1, "the other one")
-      try await f.store.mendDamage()
+      try await f.store.repairDamage()
       #expect(try await f.status().torn == 2)
       try await f.crash()
       #expect(try await f.store.storedChunks() == 0)
@@ -298,7 +298,7 @@ struct DamageTests {
       let plan = try #require(try await f.collect())
       #expect(plan.mutations.count == 1)
       try await f.accept(plan, from: 2)
-      try await f.store.mendDamage()
+      try await f.store.repairDamage()
       #expect(try await f.names() == ["old", "kept"])
       #expect(try await f.rows().allSatisfy { $0.state == .clean })
       #expect(try await f.collect() == nil)
@@ -316,9 +316,9 @@ struct DamageTests {
         try Rot.turnBit(ofRow: id, from: name, in: directory)
       }
       #expect(try await f.names() == [])
-      try await f.store.mendDamage()
+      try await f.store.repairDamage()
       try await f.accept(plan, from: 3)
-      try await f.store.mendDamage()
+      try await f.store.repairDamage()
       #expect(try await f.store.syncState(of: F.photos).lacksRows)
       try await f.apply([F.entry(id, 3, name)], token: [1])
       #expect(try await f.names() == [name])

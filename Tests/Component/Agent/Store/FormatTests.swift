@@ -67,7 +67,7 @@ struct FormatTests {
       #expect(try await f.photo(synced) == [1, 2, 3] + old.dropFirst(3))
       try await f.crash { try Rot.turnBit(of: new, in: $0) }
       await #expect { try await f.photo(fresh) } throws: { ($0 as? CaravanError)?.code == .chunkDamaged }
-      try await f.store.mendDamage()
+      try await f.store.repairDamage()
       #expect(try await f.names() == ["synced", "dirty"], "a row the cloud never had is discarded (SIM-82)")
     }
   }

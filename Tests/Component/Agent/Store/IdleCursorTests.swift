@@ -9,10 +9,10 @@ import Testing
 /// whole agent in virtual time, of which nobody asks anything meanwhile.
 @Suite("Idle cursors", .timeLimit(.minutes(2)))
 struct IdleCursorTests {
-  private static let chat = AgentWorld.chat
+  private static let chat = AgentCluster.chat
   private static let owner: UInt64 = 7
 
-  private static func begin(_ device: AgentWorld.Device) async throws -> UInt64 {
+  private static func begin(_ device: AgentCluster.Device) async throws -> UInt64 {
     var request = ReadRequest(table: chat)
     request.pageRows = 1
     let page = try await device.agent.store.beginRead(request, owner: owner)
@@ -20,7 +20,7 @@ struct IdleCursorTests {
     return page.cursor
   }
 
-  private static func isOpen(_ cursor: UInt64, _ device: AgentWorld.Device) async throws -> Bool {
+  private static func isOpen(_ cursor: UInt64, _ device: AgentCluster.Device) async throws -> Bool {
     do throws(CaravanError) { _ = try await device.agent.store.nextPage(cursor, owner: owner) } catch {
       guard error.code == .leaseExpired else { throw error }
       return false
@@ -30,7 +30,7 @@ struct IdleCursorTests {
 
   @Test("issue 5, C19: a cursor that nobody uses is closed by a timer when its time is over, and not before")
   func idle() throws {
-    try AgentWorld.run { device in
+    try AgentCluster.run { device in
       try await device.register(Self.chat)
       for number in 0..<9 { try await device.write("\(number)", to: Self.chat) }
       let (used, forgotten) = (try await Self.begin(device), try await Self.begin(device))

@@ -56,8 +56,8 @@ import Testing
     "UNI-15, CK-103: of many rows a new device fetches the newest, if the cloud goes back; old ones that change come",
     arguments: [true, false])
   func fetchesLittle(canGoBack: Bool) throws {
-    let suite = try SuiteWorld(seed: 5, features: canGoBack ? .all : try Features(disabling: "reverse"))
-    try suite.world.run(deadline: .seconds(3_600)) {
+    let suite = try SuiteCluster(seed: 5, features: canGoBack ? .all : try Features(disabling: "reverse"))
+    try suite.cluster.run(deadline: .seconds(3_600)) {
       let a = try await suite.start("a")
       try await a.createTable()
       try await a.register()

@@ -86,7 +86,7 @@ struct PartialTableTests {
       #expect(try await f.photo("row-1") == photo)
       try await f.crash { try Rot.turnBit(of: Array(photo[500..<564]), in: $0) }
       #expect(try await Self.refusal { _ = try await f.photo("row-1") } == .chunkDamaged)
-      try await f.store.mendDamage()
+      try await f.store.repairDamage()
       #expect(try await f.names() == ["a"])
       #expect(try await Self.refusal { _ = try await f.photo("row-1") } == .chunksMissing)
     }

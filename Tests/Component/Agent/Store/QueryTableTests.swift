@@ -331,15 +331,15 @@ struct QueryTableTests {
 
   @Test("UNI-15: what two devices write, each keeps by its own query, through a crash", arguments: [1, 2, 3])
   func converges(seed: UInt64) throws {
-    let suite = try SuiteWorld(seed: seed)
-    try suite.world.run(deadline: .seconds(7_200)) {
+    let suite = try SuiteCluster(seed: seed)
+    try suite.cluster.run(deadline: .seconds(7_200)) {
       let a = try await suite.start("a")
       var b = try await suite.start("b")
       for device in [a, b] { try await device.createTable() }
       let low = TableChange(replication: .query(RowQuery("number < ?", [.integer(50)])))
       try await b.store.updateTable(RunningDevice.table, low)
       for device in [a, b] { try await device.register() }
-      let random = suite.world.host("dice").host.random
+      let random = suite.cluster.host("dice").host.random
       var numbers: [String: Int64] = [:]
       for step in 0..<40 {
         let (name, number) = ("r\(random.below(12))", Int64(random.below(100)))

@@ -236,7 +236,7 @@ struct ResyncTests {
       try await f.apply([F.entry(id, 1, name)], token: [1], end: .more)
       try await f.crash { try Rot.turnBit(of: Array(name.utf8), in: $0) }
       _ = try await f.names()
-      try await f.store.mendDamage()
+      try await f.store.repairDamage()
       try await f.apply([], token: [2])
       var state = try await f.store.syncState(of: F.photos)
       #expect(state.mustStartOver && state.isResyncing && state.lacksRows)

@@ -11,18 +11,18 @@ import Testing
 /// Goal: a zone that the cloud hides and shows again costs nothing; one that stays away is asked about, and given up in
 /// time. Method: a whole agent in virtual time against a scripted cloud.
 @Suite("Zones that the cloud hides", .timeLimit(.minutes(1))) struct AbsentZoneTests {
-  private static let table = AgentWorld.samples
+  private static let table = AgentCluster.samples
 
-  private static func status(_ device: AgentWorld.Device) async throws -> TableStatusView {
-    try #require(try await device.agent.store.status(of: AgentWorld.app).first { $0.table == table })
+  private static func status(_ device: AgentCluster.Device) async throws -> TableStatusView {
+    try #require(try await device.agent.store.status(of: AgentCluster.app).first { $0.table == table })
   }
 
-  private static func hide(_ device: AgentWorld.Device, _ isHidden: Bool) {
+  private static func hide(_ device: AgentCluster.Device, _ isHidden: Bool) {
     device.cloud.state.withLock { if isHidden { $0.hidden.insert(table.name) } else { $0.hidden.remove(table.name) } }
   }
 
   /// One row is at the cloud, one is not, and the cloud says that there is no zone.
-  private static func begin(_ device: AgentWorld.Device) async throws {
+  private static func begin(_ device: AgentCluster.Device) async throws {
     try await device.register(table)
     try await device.write("sent", to: table)
     try await device.pass(.seconds(5))
@@ -36,7 +36,7 @@ import Testing
 
   @Test("issue 5, C14: a push that hears it keeps its rows; when the zone is there again they go, unasked")
   func back() throws {
-    try AgentWorld.run { device in
+    try AgentCluster.run { device in
       try await Self.begin(device)
       await #expect { try await device.write("more", to: Self.table) } throws: {
         ($0 as? CaravanError)?.code == .zoneDoesNotExist
@@ -51,7 +51,7 @@ import Testing
 
   @Test("issue 5, C14: when an app syncs, it is told; and the answer, ten minutes later, is believed")
   func gone() throws {
-    try AgentWorld.run { device in
+    try AgentCluster.run { device in
       try await Self.begin(device)
       await #expect {
         try await device.agent.engine.syncNow(Self.table, write: true, read: true)
@@ -66,7 +66,7 @@ import Testing
 
   @Test("issue 5, C14: an agent that starts again asks again, and gives up no sooner for it")
   func restarted() throws {
-    try AgentWorld.run(lives: 3) { device, life in
+    try AgentCluster.run(lives: 3) { device, life in
       switch life {
       case 0: try await Self.begin(device)
       case 1:

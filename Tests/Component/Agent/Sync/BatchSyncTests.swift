@@ -14,7 +14,7 @@ import Testing
 /// themselves.
 @Suite("Batches between devices (REC-23, UNI-05)", .timeLimit(.minutes(3)))
 struct BatchSyncTests {
-  private static func pair(_ suite: SuiteWorld) async throws -> (RunningDevice, RunningDevice) {
+  private static func pair(_ suite: SuiteCluster) async throws -> (RunningDevice, RunningDevice) {
     let (a, b) = (try await suite.start("a"), try await suite.start("b"))
     for device in [a, b] { try await device.createTable() }
     try await b.store.updateTable(RunningDevice.table, TableChange(consistency: .snapshot))
@@ -46,8 +46,8 @@ struct BatchSyncTests {
 
   @Test("REC-23: of what one device changes together, another sees all or nothing, through losses and restarts")
   func allOrNothing() throws {
-    let suite = try SuiteWorld(seed: 11)
-    try suite.world.run(deadline: .seconds(3_600)) {
+    let suite = try SuiteCluster(seed: 11)
+    try suite.cluster.run(deadline: .seconds(3_600)) {
       var (a, b) = try await Self.pair(suite)
       for name in ["x", "y", "z"] { try await a.write(name, 0) }
       try await b.until("the rows") { try await Self.spread(b) == [0: 3] }
@@ -70,8 +70,8 @@ struct BatchSyncTests {
 
   @Test("REC-23, SIM-25: a row that another device has changed holds the others back at the cloud until it is resolved")
   func conflict() throws {
-    let suite = try SuiteWorld(seed: 12)
-    try suite.world.run(deadline: .seconds(3_600)) {
+    let suite = try SuiteCluster(seed: 12)
+    try suite.cluster.run(deadline: .seconds(3_600)) {
       let (a, b) = try await Self.pair(suite)
       for name in ["x", "y"] { try await a.write(name, 0) }
       try await b.until("the rows") { try await Self.spread(b) == [0: 2] }
@@ -100,8 +100,8 @@ struct BatchSyncTests {
   func large(killedAfter parts: Int?) throws {
     let rows = 1_300
     let watch = PartWatch()
-    let suite = try SuiteWorld(seed: 13, policy: watch)
-    try suite.world.run(deadline: .seconds(3_600)) {
+    let suite = try SuiteCluster(seed: 13, policy: watch)
+    try suite.cluster.run(deadline: .seconds(3_600)) {
       var (a, b) = try await Self.pair(suite)
       for start in stride(from: 0, to: rows, by: 400) {
         var held: [UInt64] = []

@@ -82,7 +82,7 @@ struct BreakingLinkTests {
     #expect(size.isUnbroken)
   }
 
-  private static func pair(_ suite: SuiteWorld) async throws -> (RunningDevice, RunningDevice) {
+  private static func pair(_ suite: SuiteCluster) async throws -> (RunningDevice, RunningDevice) {
     let (a, b) = (try await suite.start("a"), try await suite.start("b"))
     for device in [a, b] { try await device.createTable() }
     return (a, b)
@@ -101,8 +101,8 @@ struct BreakingLinkTests {
     "MOB-23: an object of 1 MiB passes up and down, what has arrived not again", arguments: [20_000, 100_000, 150_000])
   func object(bytes: Int) throws {
     let link = BreakingLink(["a", "b"], every: bytes)
-    let suite = try SuiteWorld(seed: 1, policy: link)
-    try suite.world.run(deadline: .seconds(100_000)) {
+    let suite = try SuiteCluster(seed: 1, policy: link)
+    try suite.cluster.run(deadline: .seconds(100_000)) {
       let photo = SeededRandom(seed: 3).bytes(1 << 20)
       let (a, b) = try await Self.pair(suite)
       try await a.register()
@@ -122,8 +122,8 @@ struct BreakingLinkTests {
   @Test("MOB-23, issue 5, B10: what the cloud's disk has lost comes again over a link that lets no chunk pass whole")
   func lostAtCloud() throws {
     let link = BreakingLink(["a"], every: 20_000)
-    let suite = try SuiteWorld(seed: 12, policy: link, hasFiles: true)
-    try suite.world.run(deadline: .seconds(100_000)) {
+    let suite = try SuiteCluster(seed: 12, policy: link, hasFiles: true)
+    try suite.cluster.run(deadline: .seconds(100_000)) {
       let photo = SeededRandom(seed: 13).bytes(300_000)
       let (a, b) = try await Self.pair(suite)
       try await a.register()
@@ -139,8 +139,8 @@ struct BreakingLinkTests {
   @Test("MOB-23: what has arrived of a chunk outlives the agent, at both ends")
   func restart() throws {
     let link = BreakingLink(["a", "b"], every: 20_000)
-    let suite = try SuiteWorld(seed: 5, policy: link)
-    try suite.world.run(deadline: .seconds(100_000)) {
+    let suite = try SuiteCluster(seed: 5, policy: link)
+    try suite.cluster.run(deadline: .seconds(100_000)) {
       let photo = SeededRandom(seed: 6).bytes(200_000)
       var (a, b) = try await Self.pair(suite)
       try await a.register()
@@ -168,8 +168,8 @@ struct BreakingLinkTests {
   @Test("MOB-23: a push and a page of many rows pass in smaller ones")
   func rows() throws {
     let link = BreakingLink(["a", "b"], every: 120_000)
-    let suite = try SuiteWorld(seed: 2, policy: link)
-    try suite.world.run(deadline: .seconds(100_000)) {
+    let suite = try SuiteCluster(seed: 2, policy: link)
+    try suite.cluster.run(deadline: .seconds(100_000)) {
       let (a, b) = try await Self.pair(suite)
       let random = SeededRandom(seed: 4)
       for number in 0..<300 {
@@ -198,8 +198,8 @@ struct BreakingLinkTests {
     arguments: [(5_000, 30_000), (20_000, 300_000), (100_000, 900_000)])
   func largeRow(bytes: Int, cell: Int) throws {
     let link = BreakingLink(["a", "b"], every: bytes)
-    let suite = try SuiteWorld(seed: 7, policy: link)
-    try suite.world.run(deadline: .seconds(100_000)) {
+    let suite = try SuiteCluster(seed: 7, policy: link)
+    try suite.cluster.run(deadline: .seconds(100_000)) {
       let (a, b) = try await Self.pair(suite)
       let random = SeededRandom(seed: 8)
       let first = Self.text(random, cell)
@@ -234,8 +234,8 @@ struct BreakingLinkTests {
   @Test("MOB-23: also the cloud's copy in the answer to a push that is small itself")
   func largeAnswer() throws {
     let link = BreakingLink(["b"], every: 10_000)
-    let suite = try SuiteWorld(seed: 9, policy: link)
-    try suite.world.run(deadline: .seconds(100_000)) {
+    let suite = try SuiteCluster(seed: 9, policy: link)
+    try suite.cluster.run(deadline: .seconds(100_000)) {
       let (a, b) = try await Self.pair(suite)
       try await a.register()
       try await a.write("x", 1)
@@ -255,8 +255,8 @@ struct BreakingLinkTests {
   @Test("MOB-23, MOB-47, UNI-07: a push whose answer the budget has no room for was heard of, and is not sent anew")
   func answerBeyondBudget() throws {
     let link = BreakingLink(["b"], every: 10_000)
-    let suite = try SuiteWorld(seed: 9, policy: link)
-    try suite.world.run(deadline: .seconds(100_000)) {
+    let suite = try SuiteCluster(seed: 9, policy: link)
+    try suite.cluster.run(deadline: .seconds(100_000)) {
       let (a, b) = try await Self.pair(suite)
       let random = SeededRandom(seed: 10)
       try await a.register()
@@ -296,11 +296,11 @@ struct BreakingLinkTests {
   @Test("CK-102, MOB-23: a row for whose frame there is no room says so and goes when there is")
   func noRoom() throws {
     let link = BreakingLink(["a"], every: 20_000)
-    let suite = try SuiteWorld(seed: 11, policy: link)
-    try suite.world.run(deadline: .seconds(100_000)) {
+    let suite = try SuiteCluster(seed: 11, policy: link)
+    try suite.cluster.run(deadline: .seconds(100_000)) {
       let (a, _) = try await Self.pair(suite)
       let storage = StorageClient(
-        bus: suite.hub.connect(as: "operator"), host: suite.world.host("operator").host, writer: "@operator")
+        bus: suite.hub.connect(as: "operator"), host: suite.cluster.host("operator").host, writer: "@operator")
       let account = Account.user(UserID(unchecked: "ada"), .development)
       let random = SeededRandom(seed: 12)
       try await a.register()

@@ -78,9 +78,9 @@ struct BurstTests {
   @Test("BEN-01: a row with an object every ten seconds, once a minute: short bursts, long silence")
   func bursts() throws {
     let ear = Ear()
-    let suite = try SuiteWorld(seed: 1, policy: ear)
-    ear.listen(by: suite.world.host("ear").host.clock)
-    try suite.world.run(deadline: .seconds(20_000)) {
+    let suite = try SuiteCluster(seed: 1, policy: ear)
+    ear.listen(by: suite.cluster.host("ear").host.clock)
+    try suite.cluster.run(deadline: .seconds(20_000)) {
       let (writer, reader) = (try await suite.start("writer"), try await suite.start("reader"))
       let once = SyncRegistration(periodMilliseconds: 60_000, delayToleranceMilliseconds: 0, link: .wired)
       try await writer.createTable()

@@ -10,15 +10,15 @@ import Testing
 @testable import CaravanAgentSync
 
 /// Goal: a record type says how long the chunks of its objects are, and all devices cut them alike (SIM-93, UNI-14).
-/// Method: two devices with real stores and the real services in one simulated world.
+/// Method: two devices with real stores and the real services in one simulated cluster.
 @Suite struct ChunkSizeTests {
   private static let size = 400_000
 
   private static func simulate(
     _ bytes: UInt32?, _ body: @escaping @Sendable (RunningDevice, RunningDevice) async throws -> Void
   ) throws {
-    let suite = try SuiteWorld(seed: 3)
-    try suite.world.run(deadline: .seconds(7_200)) {
+    let suite = try SuiteCluster(seed: 3)
+    try suite.cluster.run(deadline: .seconds(7_200)) {
       try await suite.registerType(TypeSettings(chunkBytes: bytes))
       let (a, b) = (try await suite.start("a"), try await suite.start("b"))
       for device in [a, b] {

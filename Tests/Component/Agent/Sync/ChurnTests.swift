@@ -17,8 +17,8 @@ import Testing
 
   @Test("Three devices converge after churn", arguments: 1...12)
   func converge(seed: UInt64) throws {
-    let suite = try SuiteWorld(seed: seed)
-    try suite.world.run(deadline: .seconds(20_000)) {
+    let suite = try SuiteCluster(seed: seed)
+    try suite.cluster.run(deadline: .seconds(20_000)) {
       var random = SplitMix64(seed: seed &* 77)
       var devices: [RunningDevice] = []
       for name in Self.names { devices.append(try await suite.start(name)) }
@@ -46,7 +46,7 @@ import Testing
   }
 
   private static func churn(
-    _ step: Int, _ devices: inout [RunningDevice], _ suite: SuiteWorld, _ random: inout SplitMix64
+    _ step: Int, _ devices: inout [RunningDevice], _ suite: SuiteCluster, _ random: inout SplitMix64
   ) async throws {
     let index = Int(random.next() % 3)
     let device = devices[index]
@@ -94,10 +94,10 @@ import Testing
 @Suite struct StalePageTests {
   @Test("I9: a stale entry of a row this device deleted is ignored, its own echo too; a newer one counts")
   func stale() throws {
-    let world = Simulation(seed: 1)
+    let cluster = Simulation(seed: 1)
     let directory = try TemporaryDirectory()
-    try world.run {
-      let store = try await LocalStore.open(directory.path, host: world.host("device").host)
+    try cluster.run {
+      let store = try await LocalStore.open(directory.path, host: cluster.host("device").host)
       let table = RunningDevice.table
       try await store.createTable(table, schema: try SchemaText(parsing: "name VARCHAR"), localOnly: false)
       try await store.agree(

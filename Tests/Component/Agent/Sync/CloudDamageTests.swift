@@ -10,16 +10,16 @@ import Testing
 @testable import CaravanAgentSync
 
 /// Goal: whatever the cloud's disk loses of objects comes back as long as one device has it (issue 5, B10). Method: the
-/// cloud's file of chunks is emptied under devices with real stores, in one simulated world.
+/// cloud's file of chunks is emptied under devices with real stores, in one simulated cluster.
 @Suite(.timeLimit(.minutes(2))) struct CloudDamageTests {
   private static func photo(_ number: Int) -> [UInt8] { SeededRandom(seed: 500 + UInt64(number)).bytes(20_000) }
 
-  private static func loseChunks(_ suite: SuiteWorld) { Files.write([], to: "\(suite.cloud)/store-0.chunks") }
+  private static func loseChunks(_ suite: SuiteCluster) { Files.write([], to: "\(suite.cloud)/store-0.chunks") }
 
   @Test("issue 5, B10: what no device has, and more than a hello asks for, does not stand before what one has")
   func rest() throws {
-    let suite = try SuiteWorld(seed: 1, hasFiles: true)
-    try suite.world.run(deadline: .seconds(7_200)) {
+    let suite = try SuiteCluster(seed: 1, hasFiles: true)
+    try suite.cluster.run(deadline: .seconds(7_200)) {
       let lost = 2 * SyncLimits.chunksWanted
       let gone = try await suite.start("gone")
       try await gone.createTable()
@@ -40,15 +40,15 @@ import Testing
       try await b.register()
       try await b.until("those of a are at b", within: .seconds(3_600)) { try await b.rows().count == 10 }
       for number in 0..<10 { #expect(try await b.photo("held\(number)") == Self.photo(lost + number)) }
-      let told = suite.world.log.records.filter { $0.level == .warning && $0.message.contains("on the disk and are") }
+      let told = suite.cluster.log.records.filter { $0.level == .warning && $0.message.contains("on the disk and are") }
       #expect(told.isEmpty, "what a device never had is no damage of its own: \(told.count) warnings")
     }
   }
 
   @Test("issue 5, B10: a device whose tables are synced on demand only brings it with the next sync")
   func onDemand() throws {
-    let suite = try SuiteWorld(seed: 1, hasFiles: true)
-    try suite.world.run(deadline: .seconds(7_200)) {
+    let suite = try SuiteCluster(seed: 1, hasFiles: true)
+    try suite.cluster.run(deadline: .seconds(7_200)) {
       let (a, b) = (try await suite.start("a"), try await suite.start("b"))
       for device in [a, b] { try await device.createTable() }
       try await a.writePhoto("x", Self.photo(1))
@@ -70,7 +70,7 @@ import Testing
 
   @Test("issue 5, B10: a device that brought chunks says hello at once, for there may be more")
   func helloAgain() {
-    var errands = Errands(generation: 1)
+    var errands = ControlMessages(generation: 1)
     errands.helloIsDue(at: 5)
     #expect(errands.nextWake == nil, "there is no connection")
     errands.connected(at: 10)

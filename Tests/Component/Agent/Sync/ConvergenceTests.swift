@@ -11,19 +11,19 @@ import Testing
 @testable import CaravanAgentSync
 
 /// Goal: devices with real stores and the real services behind them end with the same rows, whatever happens.
-/// Method: everything in one simulated world.
+/// Method: everything in one simulated cluster.
 @Suite struct ConvergenceTests {
   private typealias Device = RunningDevice
 
   private func simulate(
-    seed: UInt64 = 1, _ body: @escaping @Sendable (SuiteWorld) async throws -> Void
+    seed: UInt64 = 1, _ body: @escaping @Sendable (SuiteCluster) async throws -> Void
   ) throws {
-    let suite = try SuiteWorld(seed: seed)
-    try suite.world.run(deadline: .seconds(7_200)) { try await body(suite) }
+    let suite = try SuiteCluster(seed: seed)
+    try suite.cluster.run(deadline: .seconds(7_200)) { try await body(suite) }
   }
 
   /// Two devices with the table, registered for both directions.
-  private static func pair(_ suite: SuiteWorld) async throws -> (RunningDevice, RunningDevice) {
+  private static func pair(_ suite: SuiteCluster) async throws -> (RunningDevice, RunningDevice) {
     let (a, b) = (try await suite.start("a"), try await suite.start("b"))
     for device in [a, b] {
       try await device.createTable()

@@ -11,19 +11,19 @@ import Testing
 @testable import CaravanAgentSync
 
 /// Goal: a byte changed in an object costs about what has changed, up and down, and every object arrives byte for byte
-/// (SIM-36, BEN-10). Method: two devices with real stores, the real services, one simulated world.
+/// (SIM-36, BEN-10). Method: two devices with real stores, the real services, one simulated cluster.
 @Suite struct DeltaTests {
   private typealias Device = RunningDevice
 
   private func simulate(
-    seed: UInt64 = 1, _ body: @escaping @Sendable (SuiteWorld) async throws -> Void
+    seed: UInt64 = 1, _ body: @escaping @Sendable (SuiteCluster) async throws -> Void
   ) throws {
-    let suite = try SuiteWorld(seed: seed)
-    try suite.world.run(deadline: .seconds(7_200)) { try await body(suite) }
+    let suite = try SuiteCluster(seed: seed)
+    try suite.cluster.run(deadline: .seconds(7_200)) { try await body(suite) }
   }
 
   /// Two devices that have the same object.
-  private static func pair(_ suite: SuiteWorld, _ photo: [UInt8]) async throws -> (RunningDevice, RunningDevice) {
+  private static func pair(_ suite: SuiteCluster, _ photo: [UInt8]) async throws -> (RunningDevice, RunningDevice) {
     let (a, b) = (try await suite.start("a"), try await suite.start("b"))
     for device in [a, b] {
       try await device.createTable()

@@ -317,7 +317,7 @@ import Testing
       try await bench.until("the table starts over") { bench.store.table(Bench.album).resets == 1 }
       try await bench.until("the row is here") { bench.store.texts(Bench.album) == ["a": "1"] }
       #expect(bench.store.epoch == 2)
-      let told = bench.world.log.records.filter { $0.level == .warning }.map(\.message)
+      let told = bench.cluster.log.records.filter { $0.level == .warning }.map(\.message)
       #expect(told.count == 1 && told[0].contains("a table was dropped or the store is an older copy"))
     }
   }

@@ -7,9 +7,9 @@ import CaravanWire
 
 @testable import CaravanAgentSync
 
-/// One device against a scripted cloud, in a world whose time stands still while anything can run.
+/// One device against a scripted cloud, in a cluster whose time stands still while anything can run.
 struct EngineBench: Sendable {
-  let world: Simulation
+  let cluster: Simulation
   let hub: InProcessHub
   let cloud: ScriptedCloud
   let store: MemoryStore
@@ -21,14 +21,14 @@ struct EngineBench: Sendable {
   static let album = TableID(app: ContainerID(unchecked: "photos"), name: "album")
   static let notes = TableID(app: ContainerID(unchecked: "notes"), name: "notes")
 
-  init(_ world: Simulation, store: MemoryStore = MemoryStore(), link: CaravanModel.LinkClass? = .wifi) {
-    self.world = world
-    let net = world.host("net").host
+  init(_ cluster: Simulation, store: MemoryStore = MemoryStore(), link: CaravanModel.LinkClass? = .wifi) {
+    self.cluster = cluster
+    let net = cluster.host("net").host
     let hub = InProcessHub(clock: net.clock, random: net.random)
     self.hub = hub
     cloud = ScriptedCloud(hub)
     self.store = store
-    host = world.host("device").host
+    host = cluster.host("device").host
     engine = SyncEngine(store: store, identity: Self.identity, link: link, host: host)
     connection = CloudConnection(engine: engine) { () throws(CaravanError) in hub.connect(as: "device") }
   }
@@ -38,9 +38,9 @@ struct EngineBench: Sendable {
     seed: UInt64 = 1, prepare: @escaping @Sendable (EngineBench) -> Void = { _ in },
     _ body: @escaping @Sendable (EngineBench) async throws -> Void
   ) throws {
-    let world = Simulation(seed: seed)
-    try world.run(deadline: .seconds(3_600)) {
-      let bench = EngineBench(world)
+    let cluster = Simulation(seed: seed)
+    try cluster.run(deadline: .seconds(3_600)) {
+      let bench = EngineBench(cluster)
       prepare(bench)
       try await bench.whileRunning { try await body(bench) }
     }

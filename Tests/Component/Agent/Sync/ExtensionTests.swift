@@ -11,7 +11,7 @@ import Testing
 @testable import CaravanAgentSync
 
 /// Goal: devices of one user whose tables have different columns lose nothing of each other's (CK-26). Method: the real
-/// services in a simulated world; one device gains a column, the other does not.
+/// services in a simulated cluster; one device gains a column, the other does not.
 @Suite("Tables that gain columns, among devices", .timeLimit(.minutes(2))) struct ExtensionTests {
   private static let table = RunningDevice.table
   private static let wider = RunningDevice.columns + ", note VARCHAR"
@@ -33,8 +33,8 @@ import Testing
     "CK-26, issue 5, C15: under every conflict policy an older device neither loses nor clobbers the new column",
     arguments: ConflictPolicy.allCases)
   func policies(_ policy: ConflictPolicy) throws {
-    let suite = try SuiteWorld(seed: 7)
-    try suite.world.run(deadline: .seconds(3_600)) {
+    let suite = try SuiteCluster(seed: 7)
+    try suite.cluster.run(deadline: .seconds(3_600)) {
       try await suite.registerType(TypeSettings(conflicts: policy, fallback: .lastWriterWins))
       let older = try await suite.start("a")
       var newer = try await suite.start("b")
@@ -70,8 +70,8 @@ import Testing
 
   @Test("CK-26, issue 5, C15: two devices that add different columns get both, and sync on")
   func branches() throws {
-    let suite = try SuiteWorld(seed: 8)
-    try suite.world.run(deadline: .seconds(3_600)) {
+    let suite = try SuiteCluster(seed: 8)
+    try suite.cluster.run(deadline: .seconds(3_600)) {
       let (a, b) = (try await suite.start("a"), try await suite.start("b"))
       for device in [a, b] {
         try await device.createTable()
@@ -96,8 +96,8 @@ import Testing
 
   @Test("issue 5, C17: what a table is said to have carried is what went, its objects and what goes ahead included")
   func figures() throws {
-    let suite = try SuiteWorld(seed: 9)
-    try suite.world.run(deadline: .seconds(3_600)) {
+    let suite = try SuiteCluster(seed: 9)
+    try suite.cluster.run(deadline: .seconds(3_600)) {
       let (a, b) = (try await suite.start("a"), try await suite.start("b"))
       for device in [a, b] {
         try await device.createTable()

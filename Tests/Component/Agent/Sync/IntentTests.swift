@@ -9,13 +9,13 @@ import Testing
 /// Goal: apps get what they declared, from the write to the cloud. Method: a whole agent on a store of its own, against
 /// a scripted cloud, in virtual time.
 @Suite struct IntentTests {
-  private typealias Device = AgentWorld.Device
-  private static let samples = AgentWorld.samples
-  private static let chat = AgentWorld.chat
+  private typealias Device = AgentCluster.Device
+  private static let samples = AgentCluster.samples
+  private static let chat = AgentCluster.chat
 
   @Test("MOB-05: rows that may be lost start no transfer, and go with the device's own")
   func onlyRides() throws {
-    try AgentWorld.run { device in
+    try AgentCluster.run { device in
       try await device.register(Self.samples, period: 600, loss: LossTolerance(maximumPermille: 0_500))
       for number in 0..<360 {
         try await device.write("\(number)", to: Self.samples)
@@ -31,7 +31,7 @@ import Testing
 
   @Test("MOB-05, MOB-06: without a link half of them are given up, as declared; the rest goes when there is one")
   func withoutLink() throws {
-    try AgentWorld.run { device in
+    try AgentCluster.run { device in
       try await device.register(Self.samples, loss: LossTolerance(maximumPermille: 500))
       try await device.pass(.seconds(1))
       await device.agent.engine.linkChanged(to: nil)
@@ -51,7 +51,7 @@ import Testing
 
   @Test("MOB-08, MOB-06: what a busy cloud refuses is given up as far as it may be; everything else gets there")
   func busyCloud() throws {
-    try AgentWorld.run { device in
+    try AgentCluster.run { device in
       try await device.register(Self.samples, loss: LossTolerance(maximumPermille: 250))
       try await device.register(Self.chat)
       try await device.write("first", to: Self.chat)
@@ -77,7 +77,7 @@ import Testing
 
   @Test("MOB-01, MOB-02: one write's own deadline holds in a table that is looked at every ten minutes")
   func deadline() throws {
-    try AgentWorld.run { device in
+    try AgentCluster.run { device in
       try await device.register(Self.samples, period: 600)
       try await device.pass(.seconds(2))
       try await device.write("patient", to: Self.samples)

@@ -9,7 +9,7 @@ import Testing
 @testable import CaravanAgentSync
 
 /// Goal: what an app of one device puts into a row, an app of another finds in it, of whichever kind it is (CK-07).
-/// Method: devices with real stores and the real services behind them, in one simulated world.
+/// Method: devices with real stores and the real services behind them, in one simulated cluster.
 @Suite struct KindsOfCellsTests {
   private static let table = TableID(app: ContainerID(unchecked: "photos"), name: "kinds")
   private static let schema = "name VARCHAR PRIMARY KEY, t VARCHAR, i INTEGER, r FLOAT, b BLOB, o OBJECT"
@@ -49,8 +49,8 @@ import Testing
 
   @Test("CK-07: values of every kind of column come to another device, and back changed; null is nothing again")
   func values() throws {
-    let suite = try SuiteWorld(seed: 3)
-    try suite.world.run(deadline: .seconds(3_600)) {
+    let suite = try SuiteCluster(seed: 3)
+    try suite.cluster.run(deadline: .seconds(3_600)) {
       let (a, b) = (try await suite.start("a"), try await suite.start("b"))
       for device in [a, b] { try await Self.join(device) }
       for (name, cells) in Self.rows.sorted(by: { $0.key < $1.key }) {
@@ -75,8 +75,8 @@ import Testing
 
   @Test("CK-07: objects of every size come to another device byte for byte, and go with the row that has them")
   func objects() throws {
-    let suite = try SuiteWorld(seed: 4)
-    try suite.world.run(deadline: .seconds(3_600)) {
+    let suite = try SuiteCluster(seed: 4)
+    try suite.cluster.run(deadline: .seconds(3_600)) {
       let (a, b) = (try await suite.start("a"), try await suite.start("b"))
       for device in [a, b] { try await device.createTable() }
       for device in [a, b] { try await device.register() }

@@ -11,9 +11,9 @@ import Testing
 /// Goal: what the cloud does not take or give now is kept, shown, and sent when it may be (CK-101, CK-102, MOB-08).
 /// Method: a whole agent against a scripted cloud, in virtual time.
 @Suite struct LimitTests {
-  private typealias Device = AgentWorld.Device
-  private static let samples = AgentWorld.samples
-  private static let chat = AgentWorld.chat
+  private typealias Device = AgentCluster.Device
+  private static let samples = AgentCluster.samples
+  private static let chat = AgentCluster.chat
 
   private static func pushes(_ device: Device, to table: TableID) -> [Push] {
     device.cloud.frames.flatMap { $0 }.compactMap { operation in
@@ -31,7 +31,7 @@ import Testing
 
   @Test("CK-101: who is told to come later keeps everything and asks no sooner, not even on demand")
   func rateLimited() throws {
-    try AgentWorld.run { device in
+    try AgentCluster.run { device in
       try await device.register(Self.chat)
       try await device.register(Self.samples, loss: LossTolerance(maximumPermille: 1000))
       try await device.write("first", to: Self.chat)
@@ -168,7 +168,7 @@ import Testing
 
   @Test("CK-102: without room rows wait and the status says why; deletions go; it goes on by itself when there is room")
   func quota() throws {
-    try AgentWorld.run { device in
+    try AgentCluster.run { device in
       try await device.register(Self.chat)
       try await device.write("old", to: Self.chat)
       try await device.pass(.seconds(1))
@@ -178,7 +178,7 @@ import Testing
       for number in 0..<5 { try await device.write("new \(number)", to: Self.chat) }
       try await device.pass(.seconds(10))
       func refused() async throws -> String? {
-        try await device.agent.store.status(of: AgentWorld.app).first { $0.table == Self.chat }?.refused
+        try await device.agent.store.status(of: AgentCluster.app).first { $0.table == Self.chat }?.refused
       }
       #expect(try await refused() == full.message)
       #expect(device.rows(in: Self.chat) == 1)
@@ -196,7 +196,7 @@ import Testing
 
   @Test("MOB-06, MOB-08: what is put off comes back when it was told, and nothing of it is given up")
   func deferred() throws {
-    try AgentWorld.run { device in
+    try AgentCluster.run { device in
       try await device.register(Self.samples, loss: LossTolerance(maximumPermille: 1000))
       try await device.register(Self.chat)
       try await device.write("first", to: Self.chat)

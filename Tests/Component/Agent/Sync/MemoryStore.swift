@@ -131,7 +131,7 @@ final class MemoryStore: SyncStore {
     }
   }
 
-  func mendDamage() {}
+  func repairDamage() {}
 
   /// It plans only when asked.
   func planAtOnce(_ tables: Set<TableID>) {}

@@ -11,7 +11,7 @@ import Testing
 @testable import CaravanAgentSync
 
 /// Goal: how a table's sync stands is known; an error lasts until somebody resets it, and nothing else starves a row.
-/// Method: an engine against a scripted cloud, and devices in a simulated world that is killed in between.
+/// Method: an engine against a scripted cloud, and devices in a simulated cluster that is killed in between.
 @Suite("Modes", .timeLimit(.minutes(1)))
 struct ModeTests {
   typealias Bench = EngineBench
@@ -110,8 +110,8 @@ struct ModeTests {
     "REC-27, REC-08: an error outlives the agent, and a reset brings the cloud's rows",
     arguments: CaravanAgentCore.ResetChoice.allCases)
   func outlives(choice: CaravanAgentCore.ResetChoice) throws {
-    let suite = try SuiteWorld(seed: 3)
-    try suite.world.run(deadline: .seconds(7_200)) {
+    let suite = try SuiteCluster(seed: 3)
+    try suite.cluster.run(deadline: .seconds(7_200)) {
       let (a, b) = (try await suite.start("a"), try await suite.start("b"))
       for device in [a, b] {
         try await device.createTable()
@@ -149,8 +149,8 @@ struct ModeTests {
 
   @Test("SIM-29, UNI-15: a lazy photo comes over the network when it is read, and not before")
   func lazyPhoto() throws {
-    let suite = try SuiteWorld(seed: 4)
-    try suite.world.run(deadline: .seconds(7_200)) {
+    let suite = try SuiteCluster(seed: 4)
+    try suite.cluster.run(deadline: .seconds(7_200)) {
       let (a, b) = (try await suite.start("a"), try await suite.start("b"))
       for device in [a, b] { try await device.createTable() }
       try await b.store.updateTable(RunningDevice.table, TableChange(fetch: ["photo": .lazy]))

@@ -10,19 +10,19 @@ import Testing
 @testable import CaravanAgentSync
 
 /// Goal: none of the failures that the seed found in popular apps (Simba, Table 1; BEN-09) happens here. Method:
-/// each told as a story of two devices, with real stores and the real services behind them in one simulated world.
+/// each told as a story of two devices, with real stores and the real services behind them in one simulated cluster.
 @Suite("Negative catalogue", .timeLimit(.minutes(3)))
 struct NegativeCatalogueTests {
   private typealias Device = RunningDevice
 
   private func simulate(
-    seed: UInt64 = 1, _ body: @escaping @Sendable (SuiteWorld) async throws -> Void
+    seed: UInt64 = 1, _ body: @escaping @Sendable (SuiteCluster) async throws -> Void
   ) throws {
-    let suite = try SuiteWorld(seed: seed)
-    try suite.world.run(deadline: .seconds(20_000)) { try await body(suite) }
+    let suite = try SuiteCluster(seed: seed)
+    try suite.cluster.run(deadline: .seconds(20_000)) { try await body(suite) }
   }
 
-  private static func pair(_ suite: SuiteWorld) async throws -> (RunningDevice, RunningDevice) {
+  private static func pair(_ suite: SuiteCluster) async throws -> (RunningDevice, RunningDevice) {
     let (a, b) = (try await suite.start("a"), try await suite.start("b"))
     for device in [a, b] {
       try await device.createTable()

@@ -15,8 +15,8 @@ import Testing
     "SIM-55: an object is sent as it was at a close, whatever is written to it while it is on its way",
     arguments: StoreMode.allCases)
   func wholeVersions(_ mode: StoreMode) throws {
-    let suite = try SuiteWorld(seed: 55)
-    try suite.world.run(deadline: .seconds(20_000)) {
+    let suite = try SuiteCluster(seed: 55)
+    try suite.cluster.run(deadline: .seconds(20_000)) {
       let (a, b) = (try await suite.start("a"), try await suite.start("b"))
       for device in [a, b] {
         try await device.createTable()
@@ -25,7 +25,7 @@ import Testing
       }
       try await a.writePhoto("x", [UInt8](repeating: 0, count: Self.pieces * Self.pieceBytes))
       try await b.until("the first version is at b") { try await b.photo("x") != nil }
-      let writer = suite.world.start {
+      let writer = suite.cluster.start {
         for version in UInt8(1)...24 {
           let opened = try await a.store.openWrite(
             RunningDevice.table, cells: [], objects: ["photo"], selection: Selection("name = ?", [.text("x")]), owner: 1

@@ -13,13 +13,13 @@ import Testing
 struct OutageTests {
   @Test("the log says so within seconds, once a day or a week may it last, and when it is over")
   func log() throws {
-    let world = Simulation(seed: 3)
+    let cluster = Simulation(seed: 3)
     let directory = try TemporaryDirectory()
     let sink = MemoryLogSink()
-    try world.run(deadline: .seconds(400_000)) {
-      let net = world.host("net").host
+    try cluster.run(deadline: .seconds(400_000)) {
+      let net = cluster.host("net").host
       let hub = InProcessHub(clock: net.clock, random: net.random)
-      let plain = world.host("device").host
+      let plain = cluster.host("device").host
       let host = plain.with(log: Log(level: .info, clock: plain.clock, sink: sink))
       let back = plain.clock.now + .seconds(86_400)
       let agent = try await Agent(

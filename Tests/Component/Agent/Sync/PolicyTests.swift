@@ -10,17 +10,17 @@ import Testing
 
 /// Goal: where a record type has a conflict policy, devices that changed one row without each other end with the same
 /// row, and no app is asked (UNI-02). Method: two devices with real stores, cut off from each other by their user's
-/// word, and the real services, in one simulated world.
+/// word, and the real services, in one simulated cluster.
 @Suite struct PolicyTests {
   private static let years = Duration.seconds(10 * 365 * 86_400)
 
   /// Two devices with the table, whose type was registered with the policy, and a row `x` of 0 on both.
   private static func simulate(
     _ policy: CaravanModel.ConflictPolicy, aheadOfA ahead: Duration = .zero, seed: UInt64 = 1,
-    _ body: @escaping @Sendable (SuiteWorld, RunningDevice, RunningDevice) async throws -> Void
+    _ body: @escaping @Sendable (SuiteCluster, RunningDevice, RunningDevice) async throws -> Void
   ) throws {
-    let suite = try SuiteWorld(seed: seed)
-    try suite.world.run(deadline: .seconds(7_200)) {
+    let suite = try SuiteCluster(seed: seed)
+    try suite.cluster.run(deadline: .seconds(7_200)) {
       try await suite.registerType(CaravanModel.TypeSettings(conflicts: policy))
       let (a, b) = (try await suite.start("a", ahead: ahead), try await suite.start("b"))
       for device in [a, b] {
@@ -41,7 +41,7 @@ import Testing
   /// say, the other.
   /// - Parameter number: nil: it deletes the row.
   private static func apart(
-    _ suite: SuiteWorld, _ first: RunningDevice, _ one: Int64?, _ second: RunningDevice, _ other: Int64?,
+    _ suite: SuiteCluster, _ first: RunningDevice, _ one: Int64?, _ second: RunningDevice, _ other: Int64?,
     backwards: Bool = false
   ) async throws {
     for device in [first, second] { suite.hub.disconnect(device.name) }
@@ -150,7 +150,7 @@ import Testing
   @Test("CK-34, CK-36: a program of the app gets all three copies of two agents' conflict, and both have what it makes")
   func program() throws {
     try Self.simulate(.serverExtension) { suite, a, b in
-      let host = suite.world.host("program").host
+      let host = suite.cluster.host("program").host
       let disputes = Mutex<[Dispute]>([])
       let subject = Subject.extension(RunningDevice.table.app, type: RunningDevice.table.name)
       let endpoint = Endpoint("decide", .exact(subject), group: "program", maxInFlight: 8) {
@@ -160,7 +160,7 @@ import Testing
       }
       let program = ServiceHost(
         name: "program", version: "1.0.0", bus: suite.hub.connect(as: "program"), host: host, endpoints: [endpoint])
-      let task = suite.world.start { try await program.run() }
+      let task = suite.cluster.start { try await program.run() }
       try await host.clock.sleep(for: .seconds(1))
       try await a.update("x", 100)
       try await Self.until(a, b, have: 100)

@@ -29,10 +29,10 @@ struct ProductionTests {
   @Test(
     "issue 5, A4: a table that production lacks waits with its rows, says what to do, and goes by itself after that")
   func unknownType() throws {
-    let suite = try SuiteWorld(seed: 11)
-    try suite.world.run(deadline: .seconds(40_000)) {
+    let suite = try SuiteCluster(seed: 11)
+    try suite.cluster.run(deadline: .seconds(40_000)) {
       let schema = SchemaClient(bus: suite.hub.connect(as: "operator"))
-      let clock = suite.world.host("operator").host.clock
+      let clock = suite.cluster.host("operator").host.clock
       let app = RunningDevice.table.app
       while (try? await schema.createContainer(app.text, owner: UserID("ada"), isForMembers: false)) == nil {
         try await clock.sleep(for: .milliseconds(50))

@@ -8,7 +8,7 @@ import CaravanTestKit
 import Testing
 
 /// Goal: a table that is kept by a query costs what its rows cost, and misses none of them (UNI-15). Method: devices
-/// and the real services in a simulated world; the same query in words that the cloud can tell of, and in others.
+/// and the real services in a simulated cluster; the same query in words that the cloud can tell of, and in others.
 @Suite("Pulls by a query", .timeLimit(.minutes(2))) struct QueryPullTests {
   private static let table = RunningDevice.table
 
@@ -22,8 +22,8 @@ import Testing
     "UNI-15: of a thousand rows, of which ten match, ten travel; where the query is not understood, all",
     arguments: [("number < 10", 400...650), ("number + 0 < 10", 20_000...22_000)])
   func thousand(text: String, figure: ClosedRange<Int>) throws {
-    let suite = try SuiteWorld(seed: 5)
-    try suite.world.run(deadline: .seconds(3_600)) {
+    let suite = try SuiteCluster(seed: 5)
+    try suite.cluster.run(deadline: .seconds(3_600)) {
       let a = try await suite.start("a")
       try await a.createTable()
       try await a.register()
@@ -43,8 +43,8 @@ import Testing
   @Test(
     "UNI-15: rows that begin and cease to match, while the device is there and while it is away", arguments: [3, 4])
   func moves(seed: UInt64) throws {
-    let suite = try SuiteWorld(seed: seed)
-    try suite.world.run(deadline: .seconds(3_600)) {
+    let suite = try SuiteCluster(seed: seed)
+    try suite.cluster.run(deadline: .seconds(3_600)) {
       let a = try await suite.start("a")
       var b = try await suite.start("b")
       for device in [a, b] { try await device.createTable() }
@@ -78,8 +78,8 @@ import Testing
     "UNI-15, SIM-68: a row that was changed here and left the query's set elsewhere is a conflict with what it is there"
   )
   func contested() throws {
-    let suite = try SuiteWorld(seed: 7)
-    try suite.world.run(deadline: .seconds(3_600)) {
+    let suite = try SuiteCluster(seed: 7)
+    try suite.cluster.run(deadline: .seconds(3_600)) {
       let a = try await suite.start("a")
       let b = try await suite.start("b")
       for device in [a, b] { try await device.createTable() }
@@ -112,8 +112,8 @@ import Testing
 
   @Test("UNI-15, UNI-18: another query is told from the beginning, without what neither asks for")
   func another() throws {
-    let suite = try SuiteWorld(seed: 9)
-    try suite.world.run(deadline: .seconds(3_600)) {
+    let suite = try SuiteCluster(seed: 9)
+    try suite.cluster.run(deadline: .seconds(3_600)) {
       let a = try await suite.start("a")
       let b = try await suite.start("b")
       for device in [a, b] { try await device.createTable() }

@@ -11,12 +11,12 @@ import Testing
 
 /// Goal: what the cloud's disk damages of records is shown to no device, is taken from none that has it, and comes back
 /// as long as one has it (issue 24, B10). Method: rows of the cloud's store are changed under devices with real stores,
-/// in one simulated world.
+/// in one simulated cluster.
 @Suite(.timeLimit(.minutes(2))) struct RecordDamageTests {
   private static func photo(_ number: Int) -> [UInt8] { SeededRandom(seed: 700 + UInt64(number)).bytes(2_000) }
 
   /// A byte of every record of the table is another.
-  private static func damageRecords(_ suite: SuiteWorld) throws {
+  private static func damageRecords(_ suite: SuiteCluster) throws {
     let db = try CaravanSQLite.Connection(.file("\(suite.cloud)/store-0.db"))
     defer { db.close() }
     try db.execute(
@@ -29,8 +29,8 @@ import Testing
 
   @Test("issue 24, B10: a record that the cloud has damaged comes back from the device that has it")
   func broughtBack() throws {
-    let suite = try SuiteWorld(seed: 1, hasFiles: true)
-    try suite.world.run(deadline: .seconds(7_200)) {
+    let suite = try SuiteCluster(seed: 1, hasFiles: true)
+    try suite.cluster.run(deadline: .seconds(7_200)) {
       let (a, b) = (try await suite.start("a"), try await suite.start("b"))
       for device in [a, b] { try await device.createTable() }
       try await a.register()
@@ -41,15 +41,15 @@ import Testing
       try await b.until("it is at b", within: .seconds(3_600)) { try await b.rows().count == 3 }
       for number in 0..<3 { #expect(try await b.photo("x\(number)") == Self.photo(number)) }
       try await a.until("nothing waits to be sent") { try await a.rows().allSatisfy { $0.state == .clean } }
-      let told = suite.world.log.records.filter { $0.level == .warning && $0.message.contains("records are damaged") }
+      let told = suite.cluster.log.records.filter { $0.level == .warning && $0.message.contains("records are damaged") }
       #expect(!told.isEmpty, "storage says so")
     }
   }
 
   @Test("issue 24, B10: a table that starts over keeps what the cloud names and cannot show")
   func startsOver() throws {
-    let suite = try SuiteWorld(seed: 1, hasFiles: true)
-    try suite.world.run(deadline: .seconds(7_200)) {
+    let suite = try SuiteCluster(seed: 1, hasFiles: true)
+    try suite.cluster.run(deadline: .seconds(7_200)) {
       let a = try await suite.start("a")
       try await a.createTable()
       try await a.register()

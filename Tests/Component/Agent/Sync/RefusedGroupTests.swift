@@ -77,8 +77,8 @@ struct RefusedGroupTests {
 
   @Test("SIM-83: a batch with more bytes than the cloud commits at once holds back nothing else, and goes when it can")
   func tooLarge() throws {
-    let suite = try SuiteWorld(seed: 14)
-    try suite.world.run(deadline: .seconds(3_600)) {
+    let suite = try SuiteCluster(seed: 14)
+    try suite.cluster.run(deadline: .seconds(3_600)) {
       let device = try await suite.start("a")
       try await device.createTable()
       func change(_ names: Range<Int>, and other: String? = nil, bytes: Int) async throws {

@@ -13,15 +13,15 @@ import Testing
 /// Method: a whole agent against a scripted cloud, in virtual time.
 @Suite("Rows that the cloud refuses", .timeLimit(.minutes(2)))
 struct RefusedRowTests {
-  private static let chat = AgentWorld.chat
+  private static let chat = AgentCluster.chat
   private static let no = CaravanError(.referenceViolation, "no such owner")
 
   /// Names of the rows of each push.
-  private static func pushes(_ device: AgentWorld.Device) -> [[String]] {
+  private static func pushes(_ device: AgentCluster.Device) -> [[String]] {
     device.cloud.frames.joined().compactMap { if case .push(let push) = $0 { push.mutations.map(\.name) } else { nil } }
   }
 
-  private static func refuse(_ device: AgentWorld.Device, whole: Bool) {
+  private static func refuse(_ device: AgentCluster.Device, whole: Bool) {
     device.cloud.state.withLock { state in
       if whole {
         state.script = Array(
@@ -37,7 +37,7 @@ struct RefusedRowTests {
     "what is refused is tried again after an hour, when an app demands it, and by the next agent",
     arguments: [false, true])
   func rests(whole: Bool) throws {
-    try AgentWorld.run(lives: 2) { device, life in
+    try AgentCluster.run(lives: 2) { device, life in
       if life == 0 { Self.refuse(device, whole: whole) }
       try await device.register(Self.chat)
       try await device.pass(.seconds(1))
@@ -45,7 +45,7 @@ struct RefusedRowTests {
       if life == 0 { try await device.write("bad", to: Self.chat) }
       try await device.pass(.seconds(3_000))
       #expect(Self.pushes(device).count == before + (life == 0 ? 1 : 0))
-      let status = try await device.agent.store.status(of: AgentWorld.app).first { $0.table == Self.chat }
+      let status = try await device.agent.store.status(of: AgentCluster.app).first { $0.table == Self.chat }
       #expect(status?.dirty == 1 && status?.refused == (whole ? "too much" : Self.no.message))
       try await device.pass(.seconds(1_000))
       #expect(Self.pushes(device).count == before + (life == 0 ? 2 : 1))
@@ -58,7 +58,7 @@ struct RefusedRowTests {
 
   @Test("what an app writes does not wait for what was refused, and does not take it along")
   func others() throws {
-    try AgentWorld.run { device in
+    try AgentCluster.run { device in
       Self.refuse(device, whole: false)
       try await device.register(Self.chat)
       try await device.write("bad", to: Self.chat)
@@ -79,7 +79,7 @@ struct RefusedRowTests {
 
   @Test("issue 5, A4: a row that is another user's to change stays here and says so; it is no conflict, and not lost")
   func foreign() throws {
-    try AgentWorld.run { device in
+    try AgentCluster.run { device in
       let denied = CaravanError(.accessDenied, "another user made it")
       device.cloud.state.withLock { state in
         state.refusal = { String(decoding: $0.body, as: UTF8.self).contains("bad") ? Failure(denied) : nil }
@@ -88,7 +88,8 @@ struct RefusedRowTests {
       for name in ["bad", "good"] { try await device.write(name, to: Self.chat) }
       try await device.pass(.seconds(600))
       #expect(device.rows(in: Self.chat) == 1)
-      let status = try #require(try await device.agent.store.status(of: AgentWorld.app).first { $0.table == Self.chat })
+      let status = try #require(
+        try await device.agent.store.status(of: AgentCluster.app).first { $0.table == Self.chat })
       #expect(status.rows == 2 && status.dirty == 1 && status.conflicts == 0 && status.fault == nil)
       #expect(status.refused == denied.message)
       let pushed = Self.pushes(device).count
@@ -99,7 +100,7 @@ struct RefusedRowTests {
 
   @Test("many refused rows hold back no row beyond what a push takes")
   func many() throws {
-    try AgentWorld.run { device in
+    try AgentCluster.run { device in
       Self.refuse(device, whole: false)
       await device.agent.engine.linkChanged(to: nil)
       try await device.register(Self.chat)
@@ -114,7 +115,7 @@ struct RefusedRowTests {
 
   @Test("issue 5, C19: 5,000 refused rows hold back no new one, and none goes again before its rest is over")
   func thousands() throws {
-    try AgentWorld.run { device in
+    try AgentCluster.run { device in
       Self.refuse(device, whole: false)
       await device.agent.engine.linkChanged(to: nil)
       try await device.register(Self.chat)

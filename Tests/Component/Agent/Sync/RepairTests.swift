@@ -9,14 +9,14 @@ import Testing
 @testable import CaravanAgentSync
 
 /// Goal: a device mends by itself what its disk has lost, and never hands its damage on. Method: devices with real
-/// stores and the real services behind them in one simulated world; bits turned in a device's files.
+/// stores and the real services behind them in one simulated cluster; bits turned in a device's files.
 @Suite("Repair", .timeLimit(.minutes(2)))
 struct RepairTests {
   private func simulate(
-    seed: UInt64 = 1, _ body: @escaping @Sendable (SuiteWorld) async throws -> Void
+    seed: UInt64 = 1, _ body: @escaping @Sendable (SuiteCluster) async throws -> Void
   ) throws {
-    let suite = try SuiteWorld(seed: seed)
-    try suite.world.run(deadline: .seconds(7_200)) { try await body(suite) }
+    let suite = try SuiteCluster(seed: seed)
+    try suite.cluster.run(deadline: .seconds(7_200)) { try await body(suite) }
   }
 
   private static func refusal(_ body: () async throws -> Void) async throws -> ErrorCode? {
@@ -50,8 +50,8 @@ struct RepairTests {
   @Test(
     "issue 5, B10: what the cloud's disk has lost comes back from a device that has it; the rest is there meanwhile")
   func cloudRot() throws {
-    let suite = try SuiteWorld(seed: 1, hasFiles: true)
-    try suite.world.run(deadline: .seconds(7_200)) {
+    let suite = try SuiteCluster(seed: 1, hasFiles: true)
+    try suite.cluster.run(deadline: .seconds(7_200)) {
       let a = try await suite.start("a")
       try await a.createTable()
       try await a.register()

@@ -11,24 +11,24 @@ import Testing
 @testable import CaravanAgentStore
 
 /// Goal: the keys of tickets and change tokens change under devices that are at work (issue 5, A9). Method:
-/// `SuiteWorld` with a file of keys that its services read again by themselves; sync counts whom it refuses.
+/// `SuiteCluster` with a file of keys that its services read again by themselves; sync counts whom it refuses.
 @Suite struct RotationTests {
   private static let refused = CounterName("caravan_sync_operations_total", "")
   private static let resets = CounterName("caravan_sync_resets_total", "")
 
-  private func simulate(seed: UInt64, _ body: @escaping @Sendable (SuiteWorld) async throws -> Void) throws {
-    let suite = try SuiteWorld(seed: seed, hasKeyFile: true)
-    try suite.world.run(deadline: .seconds(7_200)) { try await body(suite) }
+  private func simulate(seed: UInt64, _ body: @escaping @Sendable (SuiteCluster) async throws -> Void) throws {
+    let suite = try SuiteCluster(seed: seed, hasKeyFile: true)
+    try suite.cluster.run(deadline: .seconds(7_200)) { try await body(suite) }
   }
 
   /// How many pulls and other operations sync has refused, and how many devices it told to begin anew.
-  private static func refusals(_ suite: SuiteWorld) -> Int {
+  private static func refusals(_ suite: SuiteCluster) -> Int {
     let metrics = suite.syncHost.metrics
     return Int(metrics.counter(refused, [.outcome: "refused"]).value + metrics.counter(resets).value)
   }
 
   private static func change(
-    _ suite: SuiteWorld, of purposes: [RingPurpose] = RingPurpose.allCases, _ change: (KeyRing) throws -> KeyRing
+    _ suite: SuiteCluster, of purposes: [RingPurpose] = RingPurpose.allCases, _ change: (KeyRing) throws -> KeyRing
   ) throws {
     for file in purposes.map(suite.keyFile) {
       try TextFile.writeSecret(change(KeyRing.reading(file)).fileText, to: file)
@@ -36,7 +36,7 @@ import Testing
   }
 
   /// As `caravan keys rotate` does it.
-  private static func rotate(_ suite: SuiteWorld, at clock: any Clock) async throws {
+  private static func rotate(_ suite: SuiteCluster, at clock: any Clock) async throws {
     let seconds = clock.wallTime.milliseconds / 1_000
     try change(suite) { try $0.adding(.generate(), at: seconds) }
     try await clock.sleep(for: LaunchLimits.ringTravels)
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  private static func device(_ name: String, _ suite: SuiteWorld) async throws -> RunningDevice {
+  private static func device(_ name: String, _ suite: SuiteCluster) async throws -> RunningDevice {
     let device = try await suite.start(name)
     try await device.createTable()
     try await device.register()
@@ -63,7 +63,7 @@ import Testing
       for device in [b, c] { try await device.until("it is there") { try await device.numbers() == ["first": 0] } }
       try await c.kill()
       let before = Self.refusals(suite)
-      let rotations = suite.world.start {
+      let rotations = suite.cluster.start {
         for _ in 0..<3 {
           try await Self.rotate(suite, at: a.clock)
           try await a.clock.sleep(for: .seconds(10))

@@ -12,7 +12,7 @@ import Testing
 @testable import CaravanAgentSync
 
 /// Goal: what a session came to is counted, and what waits for a slow app is bounded. Method: values; an engine against
-/// a scripted cloud; devices in a simulated world, killed in between.
+/// a scripted cloud; devices in a simulated cluster, killed in between.
 @Suite("Reports of sessions", .timeLimit(.minutes(1)))
 struct SessionReportTests {
   @Test("REC-28: events that nobody takes are bounded: those of one table and direction become one")
@@ -59,7 +59,7 @@ struct SessionReportTests {
       .accepted(version: 1), .accepted(version: 2), .merged(version: 3, server: nil), .conflict(server: nil), .aborted,
       .refused(CaravanError(.invalidData, "no")),
     ]
-    #expect(SessionTally(mutations, outcomes) == SessionTally(sent: 2, deleted: 1))
+    #expect(SessionCounters(mutations, outcomes) == SessionCounters(sent: 2, deleted: 1))
   }
 
   @Test("REC-28: a session that takes up one that was cut off says so, and no other does")
@@ -89,10 +89,10 @@ struct SessionReportTests {
 
   @Test("REC-28: a row whose object was cut off counts when it is here, in a session that is told as resumed")
   func objectCutOff() throws {
-    let suite = try SuiteWorld(seed: 6)
+    let suite = try SuiteCluster(seed: 6)
     let cutOff = Mutex<[SessionReport]>([])
     let reports = Mutex<[SessionReport]>([])
-    try suite.world.run(deadline: .seconds(7_200)) {
+    try suite.cluster.run(deadline: .seconds(7_200)) {
       let a = try await suite.start("a")
       let b = try await suite.start("b", in: "\(suite.directory.path)/b", LocalStoreOptions()) { agent in
         await agent.engine.whenSessionsEnd { report in cutOff.withLock { $0.append(report) } }

@@ -33,9 +33,9 @@ import Testing
     private var type = CaravanWire.RecordType()
     private(set) var batches: UInt64 = 0
 
-    init(_ suite: SuiteWorld, noteBytes: Int = SnapshotPullTests.noteBytes) {
+    init(_ suite: SuiteCluster, noteBytes: Int = SnapshotPullTests.noteBytes) {
       bus = suite.hub.connect(as: "writer")
-      clock = suite.world.host("writer").host.clock
+      clock = suite.cluster.host("writer").host.clock
       self.noteBytes = noteBytes
     }
 
@@ -90,8 +90,8 @@ import Testing
 
   @Test("UNI-13, CK-53: a device at half the writer's speed sees whole batches only, and one after the other")
   func slowDevice() throws {
-    let suite = try SuiteWorld(seed: 3, policy: SlowLink())
-    try suite.world.run(deadline: .seconds(3_600)) {
+    let suite = try SuiteCluster(seed: 3, policy: SlowLink())
+    try suite.cluster.run(deadline: .seconds(3_600)) {
       var writer = Writer(suite)
       try await writer.agree()
       try await writer.write()
@@ -127,8 +127,8 @@ import Testing
 
   @Test("UNI-13: what comes with a notification is a state of the zone, and shows without anybody asking")
   func notified() throws {
-    let suite = try SuiteWorld(seed: 4)
-    try suite.world.run(deadline: .seconds(3_600)) {
+    let suite = try SuiteCluster(seed: 4)
+    try suite.cluster.run(deadline: .seconds(3_600)) {
       var writer = Writer(suite, noteBytes: 20)
       try await writer.agree()
       try await writer.write()

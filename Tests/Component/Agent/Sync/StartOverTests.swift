@@ -92,14 +92,14 @@ import Testing
       bench.cloud.save("theirs", "1", in: "album")
       try await bench.engine.syncNow(Bench.album, write: false, read: true)
       #expect(bench.store.texts(Bench.album) == ["theirs": "1"])
-      let first = try #require(bench.cloud.frames.joined().first { !Self.isErrand($0) })
+      let first = try #require(bench.cloud.frames.joined().first { !Self.isControlMessage($0) })
       guard case .propose(let proposal) = first else { return #expect(Bool(false), "\(first)") }
       #expect(proposal.remembered, "issue 5, C19: settings are the cloud's to say")
       #expect(bench.proposals == 1 && !bench.store.table(Bench.album).isResyncing)
     }
   }
 
-  private static func isErrand(_ operation: CaravanWire.Operation.Kind) -> Bool {
+  private static func isControlMessage(_ operation: CaravanWire.Operation.Kind) -> Bool {
     switch operation {
     case .hello, .subscribe, .ack: true
     default: false

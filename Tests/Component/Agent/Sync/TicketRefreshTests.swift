@@ -16,7 +16,7 @@ import Testing
   enum End: CaseIterable {
     case time, distrust
 
-    func befalls(_ suite: SuiteWorld, _ clock: any Clock) async throws {
+    func befalls(_ suite: SuiteCluster, _ clock: any Clock) async throws {
       switch self {
       case .time: try await clock.sleep(for: TicketSeal.lifetime + .seconds(60))
       case .distrust:
@@ -31,8 +31,8 @@ import Testing
 
   @Test("REC-09: a ticket that is void is asked for anew, up and down, and no app hears of it", arguments: End.allCases)
   func void(_ end: End) throws {
-    let suite = try SuiteWorld(seed: 9, hasKeyFile: true)
-    try suite.world.run(deadline: .seconds(20_000)) {
+    let suite = try SuiteCluster(seed: 9, hasKeyFile: true)
+    try suite.cluster.run(deadline: .seconds(20_000)) {
       let (a, b) = (try await suite.start("a"), try await suite.start("b"))
       for device in [a, b] {
         try await device.createTable()

@@ -102,9 +102,9 @@ import Testing
     "REC-03, REC-25: after a restart a push in flight is settled, not sent: applied or not, the row goes up once",
     arguments: [true, false])
   func settledAfterRestart(arrived: Bool) throws {
-    let world = Simulation(seed: 3)
-    try world.run(deadline: .seconds(600)) {
-      let first = EngineBench(world)
+    let cluster = Simulation(seed: 3)
+    try cluster.run(deadline: .seconds(600)) {
+      let first = EngineBench(cluster)
       Self.registered(first)
       first.store.add(Bench.album, agreed: true)
       try await first.whileRunning {
@@ -115,7 +115,7 @@ import Testing
           !first.pushes.isEmpty || !arrived && first.cloud.frames.count > 1
         }
       }
-      let second = EngineBench(world, store: first.store)
+      let second = EngineBench(cluster, store: first.store)
       let known = first.cloud.state.withLock { $0 }
       second.cloud.state.withLock {
         $0.zones = known.zones
@@ -184,7 +184,7 @@ import Testing
         try await bench.until("the row is at the cloud") { bench.store.isClean(Bench.album) }
         try await bench.until("nothing is refused") { await bench.engine.status().refusedByDisk.isEmpty }
       }
-      #expect(bench.world.log.records.count { $0.message.contains("disk refuses") } == 2)
+      #expect(bench.cluster.log.records.count { $0.message.contains("disk refuses") } == 2)
     }
   }
 
@@ -319,9 +319,9 @@ import Testing
 
   @Test("SIM-42, MOB-37: one connection carries what all apps send, fetch and hear; another is made when it has ended")
   func oneConnection() throws {
-    let world = Simulation(seed: 1)
-    try world.run(deadline: .seconds(3_600)) {
-      let bench = EngineBench(world)
+    let cluster = Simulation(seed: 1)
+    try cluster.run(deadline: .seconds(3_600)) {
+      let bench = EngineBench(cluster)
       for table in [Bench.album, Bench.notes] {
         bench.store.add(table)
         for direction in Direction.allCases { bench.store.register(table, direction) }

@@ -12,12 +12,12 @@ import Testing
 /// Goal: what a device does on the wire can be counted, and ends with what it was done for. Method: a whole agent on a
 /// store of its own, against a scripted cloud, in virtual time; the frame codec alone.
 @Suite struct VisibilityTests {
-  private static let samples = AgentWorld.samples
-  private static let chat = AgentWorld.chat
+  private static let samples = AgentCluster.samples
+  private static let chat = AgentCluster.chat
 
   @Test("MOB-04: each of the three triggers is counted: data that cannot wait, enough data, the end of a tolerance")
   func triggers() throws {
-    try AgentWorld.run { device in
+    try AgentCluster.run { device in
       try await device.register(Self.chat)
       try await device.write("first", to: Self.chat)
       try await device.pass(.seconds(1))
@@ -65,7 +65,7 @@ import Testing
 
   @Test("SIM-12: with a table go its registrations, its timers, what of it was to be sent, and its subscription")
   func dropped() throws {
-    try AgentWorld.run { device in
+    try AgentCluster.run { device in
       for table in [Self.samples, Self.chat] {
         try await device.register(table, period: 60)
         try await device.agent.store.register(

@@ -44,7 +44,7 @@ private actor ScriptedLane: ObjectLane {
 /// Goal: the object store gets what was committed, whatever happens on the way, and no row waits for it. Method: a
 /// store in memory, time by hand, and object stores that fail on demand.
 @Suite(.timeLimit(.minutes(1))) struct ObjectMoverTests {
-  private struct World {
+  private struct Cluster {
     let clock: ManualClock
     let host: Host
     let store: StoreSQLite
@@ -77,7 +77,7 @@ private actor ScriptedLane: ObjectLane {
     func path(_ name: String) -> String { "notes/development/ada/t/\(name)/photo" }
   }
 
-  private static func with(_ body: (World) async throws -> Void) async throws {
+  private static func with(_ body: (Cluster) async throws -> Void) async throws {
     let live = Host.live(logLevel: .error)
     let clock = ManualClock()
     let log = MemoryLogSink()
@@ -108,7 +108,7 @@ private actor ScriptedLane: ObjectLane {
         (try? await schema.type(1, of: StorageBench.database.container, in: .development)) != nil
       }
       try await body(
-        World(clock: clock, host: host, store: store, schema: schema, zone: try StorageBench.zone(), log: log))
+        Cluster(clock: clock, host: host, store: store, schema: schema, zone: try StorageBench.zone(), log: log))
       registry.shutDown()
       try await group.waitForAll()
     }
@@ -117,41 +117,41 @@ private actor ScriptedLane: ObjectLane {
 
   @Test("UNI-06, CK-08: objects arrive whole under their record's path, follow its edits, and go with it")
   func following() async throws {
-    try await Self.with { world in
+    try await Self.with { cluster in
       let lane = ScriptedLane()
-      let mover = world.mover(lane)
-      _ = try await world.save("a", [[1, 2], [3]], op: 1)
-      _ = try await world.save("b", [[9]], op: 2)
+      let mover = cluster.mover(lane)
+      _ = try await cluster.save("a", [[1, 2], [3]], op: 1)
+      _ = try await cluster.save("b", [[9]], op: 2)
       _ = try await mover.round()
-      #expect(await lane.objects == [world.path("a"): [1, 2, 3], world.path("b"): [9]])
-      _ = try await world.save("a", [[4]], op: 3)
+      #expect(await lane.objects == [cluster.path("a"): [1, 2, 3], cluster.path("b"): [9]])
+      _ = try await cluster.save("a", [[4]], op: 3)
       _ = try await mover.round()
-      #expect(await lane.objects[world.path("a")] == [4])
+      #expect(await lane.objects[cluster.path("a")] == [4])
       let puts = await lane.puts
-      _ = try await world.save("a", [[4]], op: 4)
+      _ = try await cluster.save("a", [[4]], op: 4)
       _ = try await mover.round()
       #expect(await lane.puts == puts, "what is there is not sent again")
-      _ = try await world.commit(CaravanModel.Mutation(name: "a", base: .any, change: .delete), 5)
+      _ = try await cluster.commit(CaravanModel.Mutation(name: "a", base: .any, change: .delete), 5)
       _ = try await mover.round()
-      #expect(await lane.objects == [world.path("b"): [9]])
-      _ = try await world.store.deleteZone(world.zone, writer: "phone")
-      while try await world.store.collect() {}
+      #expect(await lane.objects == [cluster.path("b"): [9]])
+      _ = try await cluster.store.deleteZone(cluster.zone, writer: "phone")
+      while try await cluster.store.collect() {}
       _ = try await mover.round()
       #expect(await lane.objects.isEmpty)
-      #expect(try await world.store.objectCounts(of: nil, in: nil) == ObjectCounts())
+      #expect(try await cluster.store.objectCounts(of: nil, in: nil) == ObjectCounts())
     }
   }
 
   @Test("REC-10, REC-06: while the object store is down or full, rows are written as ever; then everything follows")
   func down() async throws {
-    try await Self.with { world in
+    try await Self.with { cluster in
       let lane = ScriptedLane()
-      let mover = world.mover(lane)
+      let mover = cluster.mover(lane)
       for failure in [CaravanError(.unavailable, "down"), CaravanError(.storageFull, "full")] {
         await lane.fail(failure)
         for number in 1...5 {
           let name = "\(failure.message)\(number)"
-          let result = try await world.save(name, [[UInt8(number)]], op: UInt64.random(in: 1...1 << 30))
+          let result = try await cluster.save(name, [[UInt8(number)]], op: UInt64.random(in: 1...1 << 30))
           guard case .applied(let outcomes, _, _, _) = result, case .accepted = outcomes[0] else {
             Issue.record("a row was harmed: \(result)")
             continue
@@ -159,66 +159,66 @@ private actor ScriptedLane: ObjectLane {
         }
         for _ in 0..<4 {
           #expect(try await mover.round())
-          world.clock.advance(by: .seconds(20))
+          cluster.clock.advance(by: .seconds(20))
         }
       }
       #expect(await lane.objects.isEmpty)
-      #expect(try await world.store.objectCounts(of: nil, in: nil).waiting == 10)
-      func told(_ text: String) -> Int { world.log.records.count { $0.message.contains(text) } }
+      #expect(try await cluster.store.objectCounts(of: nil, in: nil).waiting == 10)
+      func told(_ text: String) -> Int { cluster.log.records.count { $0.message.contains(text) } }
       #expect(told("the object store does not work") == 1 && told("the object store works again") == 0)
       await lane.fail(nil)
       for _ in 0..<12 {
-        world.clock.advance(by: .seconds(301))
+        cluster.clock.advance(by: .seconds(301))
         _ = try await mover.round()
       }
       #expect(told("the object store does not work") == 1 && told("the object store works again") == 1)
       #expect(await lane.objects.count == 10)
-      #expect(try await world.store.objectCounts(of: nil, in: nil).waiting == 0)
+      #expect(try await cluster.store.objectCounts(of: nil, in: nil).waiting == 0)
     }
   }
 
   @Test("REC-29: a transfer that is told to fail, before or after, is made again", arguments: FaultSwitch.Side.allCases)
   func faults(side: FaultSwitch.Side) async throws {
-    try await Self.with { world in
+    try await Self.with { cluster in
       let faults = try FaultSwitch("transfer:\(side.rawValue)=2")
       let lane = ScriptedLane()
-      let mover = world.mover(lane, faults)
-      _ = try await world.save("a", [[1]], op: 1)
+      let mover = cluster.mover(lane, faults)
+      _ = try await cluster.save("a", [[1]], op: 1)
       for _ in 0..<3 {
         _ = try await mover.round()
-        world.clock.advance(by: .seconds(10))
+        cluster.clock.advance(by: .seconds(10))
       }
       #expect(faults.left(.transfer, side) == 0)
-      #expect(await lane.objects == [world.path("a"): [1]])
-      #expect(try await world.store.objectCounts(of: nil, in: nil) == ObjectCounts())
+      #expect(await lane.objects == [cluster.path("a"): [1]])
+      #expect(try await cluster.store.objectCounts(of: nil, in: nil) == ObjectCounts())
     }
   }
 
   @Test("what the object store will never take is said, and keeps nothing else waiting")
   func refused() async throws {
-    try await Self.with { world in
+    try await Self.with { cluster in
       let lane = ScriptedLane()
-      let mover = world.mover(lane)
+      let mover = cluster.mover(lane)
       await lane.fail(CaravanError(.limitExceeded, "too large"))
-      _ = try await world.save("a", [[1]], op: 1)
+      _ = try await cluster.save("a", [[1]], op: 1)
       _ = try await mover.round()
       await lane.fail(nil)
-      _ = try await world.save("b", [[2]], op: 2)
+      _ = try await cluster.save("b", [[2]], op: 2)
       _ = try await mover.round()
-      #expect(await lane.objects == [world.path("b"): [2]])
-      let counts = try await world.store.objectCounts(of: nil, in: nil)
+      #expect(await lane.objects == [cluster.path("b"): [2]])
+      let counts = try await cluster.store.objectCounts(of: nil, in: nil)
       #expect(counts.refused == 1 && counts.waiting == 0)
     }
   }
 
   @Test("of two processes one moves objects")
   func lease() async throws {
-    try await Self.with { world in
+    try await Self.with { cluster in
       let lanes = [ScriptedLane(), ScriptedLane()]
-      let movers = lanes.map { world.mover($0) }
-      _ = try await world.save("a", [[1]], op: 1)
+      let movers = lanes.map { cluster.mover($0) }
+      _ = try await cluster.save("a", [[1]], op: 1)
       for mover in movers { _ = try await mover.round() }
-      _ = try await world.save("b", [[2]], op: 2)
+      _ = try await cluster.save("b", [[2]], op: 2)
       for mover in movers.reversed() { _ = try await mover.round() }
       #expect(await lanes[0].objects.count == 2)
       #expect(await lanes[1].objects.isEmpty)

@@ -36,7 +36,7 @@ enum DamagedFile: String, CaseIterable, Sendable, CustomTestStringConvertible {
   }
 }
 
-enum DamageDeed: String, CaseIterable, Sendable, CustomTestStringConvertible {
+enum DamageOperation: String, CaseIterable, Sendable, CustomTestStringConvertible {
   case read, rewrite, freshDevice, backup, restore
 
   var testDescription: String { rawValue }
@@ -63,10 +63,10 @@ enum Fate: Sendable, Hashable {
 
 extension DamagedFile {
   /// The matrix. Moves have a test of their own (`move`). A device's files are in `DamageTests`, where a bit is turned
-  /// anywhere, `SalvageTests` and `RepairTests`; key files and `run.json` hold no data: who reads them says what is
-  /// wrong with them, and nothing else can be done with them.
-  func fate(of deed: DamageDeed) -> Fate {
-    switch (self, deed) {
+  /// anywhere, `PageRecoveryTests` and `RepairTests`; key files and `run.json` hold no data: who reads them says what
+  /// is wrong with them, and nothing else can be done with them.
+  func fate(of operation: DamageOperation) -> Fate {
+    switch (self, operation) {
     case (.chunkFile, .rewrite), (.chunkRow, .rewrite), (.chunkOfPostgres, .rewrite): .whole
     case (.chunkFile, .backup), (.chunkRow, .backup), (.chunkOfPostgres, .backup): .listed
     case (.chunkFile, _), (.chunkRow, _), (.chunkOfPostgres, _): .absentAlone
@@ -85,18 +85,18 @@ extension DamagedFile {
 }
 
 extension DamageMatrixTests {
-  private static var cells: [(DamagedFile, DamageDeed)] {
-    DamagedFile.allCases.flatMap { file in DamageDeed.allCases.map { (file, $0) } }
+  private static var cells: [(DamagedFile, DamageOperation)] {
+    DamagedFile.allCases.flatMap { file in DamageOperation.allCases.map { (file, $0) } }
   }
 
   @Test("issue 5, B10: each class of file of the cloud, damaged, against each thing that is done with it")
   func table() async throws {
-    for (file, deed) in Self.cells {
-      let expected = file.fate(of: deed)
+    for (file, operation) in Self.cells {
+      let expected = file.fate(of: operation)
       if case .senseless = expected { continue }
       let scene = DamageScene(file: file)
-      let found = try await scene.play(deed)
-      #expect(found == expected, "\(file.rawValue) × \(deed.rawValue)")
+      let found = try await scene.play(operation)
+      #expect(found == expected, "\(file.rawValue) × \(operation.rawValue)")
     }
   }
 }
@@ -119,25 +119,25 @@ struct DamageScene: Sendable {
     }
   }
 
-  func play(_ deed: DamageDeed) async throws -> Fate {
+  func play(_ operation: DamageOperation) async throws -> Fate {
     var fate = Fate.whole
     if file.place == .postgres {
       try await PostgresServer.shared.get().withSchema { address in
         var options = PostgresOptions(try ConnectionString(address))
         (options.writers, options.readers) = (2, 2)
-        fate = try await play(deed, .postgres(options), at: address)
+        fate = try await play(operation, .postgres(options), at: address)
       }
     } else {
       try await withTemporaryDirectory { path in
         var options = ChunkDamage.options(file.place, "\(path)/store")
         options.files = 2
-        fate = try await play(deed, .sqlite(options), at: "\(path)/store")
+        fate = try await play(operation, .sqlite(options), at: "\(path)/store")
       }
     }
     return fate
   }
 
-  private func play(_ deed: DamageDeed, _ plan: StoreBench.Plan, at address: String) async throws -> Fate {
+  private func play(_ operation: DamageOperation, _ plan: StoreBench.Plan, at address: String) async throws -> Fate {
     let bench = StoreBench(plan)
     try await bench.open()
     try await bench.store.stage(Self.chunks, in: Sample.database())
@@ -148,10 +148,10 @@ struct DamageScene: Sendable {
     try await bench.commit(Self.neighbour, [Sample.save("other", body: Self.body(9))])
     if file == .log {
       bench.kill()
-      return try await goOn(deed, StoreBench(.sqlite(try leftBehind(address))), at: "\(address)-left")
+      return try await goOn(operation, StoreBench(.sqlite(try leftBehind(address))), at: "\(address)-left")
     }
     await bench.close()
-    return try await goOn(deed, bench, at: address)
+    return try await goOn(operation, bench, at: address)
   }
 
   /// What a dead process leaves: the dead go on holding the files they had, and what they know of the log.
@@ -166,7 +166,7 @@ struct DamageScene: Sendable {
     return options
   }
 
-  private func goOn(_ deed: DamageDeed, _ bench: StoreBench, at address: String) async throws -> Fate {
+  private func goOn(_ operation: DamageOperation, _ bench: StoreBench, at address: String) async throws -> Fate {
     if file != .archive { try damage(address) }
     do { try await bench.open() } catch let error as CaravanError {
       // A store of which nobody can tell what is there does not serve the rest as if that were all.
@@ -174,11 +174,11 @@ struct DamageScene: Sendable {
       return try Self.refusal(error) == .refused && says ? .closed : .unnoticed
     }
     var fate: Fate
-    do { fate = try await perform(deed, bench, at: address) } catch let error as CaravanError {
+    do { fate = try await perform(operation, bench, at: address) } catch let error as CaravanError {
       fate = try Self.refusal(error)
     }
     let other = try await bench.store.fetch(["other"], in: Self.neighbour)
-    #expect(other.map(\.body) == [Self.body(9)], "another file of the same process is served: \(file) × \(deed)")
+    #expect(other.map(\.body) == [Self.body(9)], "another file of the same process is served: \(file) × \(operation)")
     await bench.close()
     return fate
   }
@@ -235,8 +235,8 @@ struct DamageScene: Sendable {
 
   // MARK: Deeds
 
-  private func perform(_ deed: DamageDeed, _ bench: StoreBench, at address: String) async throws -> Fate {
-    switch deed {
+  private func perform(_ operation: DamageOperation, _ bench: StoreBench, at address: String) async throws -> Fate {
+    switch operation {
     case .read: return try await look(at: bench.store.fetch(Self.names, in: Sample.zone()), bench)
     case .freshDevice: return try await look(at: bench.pull(Sample.zone()).map { $0.model() }, bench)
     case .rewrite:
@@ -252,7 +252,7 @@ struct DamageScene: Sendable {
         try await bench.store.stage(Self.chunks, in: Sample.database())
       }
       return try await look(at: bench.store.fetch(Self.names, in: Sample.zone()), bench)
-    case .backup, .restore: return try await copy(bench, at: address, restores: deed == .restore)
+    case .backup, .restore: return try await copy(bench, at: address, restores: operation == .restore)
     }
   }
 

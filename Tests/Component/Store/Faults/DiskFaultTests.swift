@@ -21,7 +21,7 @@ import Testing
   /// Some commits, one after the other, of a row with an object each.
   private static let commits = 3
 
-  private static func commit(_ number: Int, _ place: Deed.Place) async throws(CaravanError) -> CommitResult {
+  private static func commit(_ number: Int, _ place: StoreOperation.Place) async throws(CaravanError) -> CommitResult {
     let chunk = Sample.chunk(UInt8(number), size: 3_000)
     try await place.store.stage([chunk], in: place.database)
     return try await place.commit(
@@ -32,7 +32,7 @@ import Testing
   /// A store that has seen one commit; closed, as files.
   private static func template(_ path: String) async throws {
     let store = try await StoreSQLite(options(path, nil), host: host)
-    _ = try await commit(1, Deed.Place(store, "ada"))
+    _ = try await commit(1, StoreOperation.Place(store, "ada"))
     await store.close()
   }
 
@@ -48,7 +48,7 @@ import Testing
   private static func ideal(_ template: String, _ path: String) async throws -> String {
     copy(template, path)
     let store = try await StoreSQLite(options(path, nil), host: host)
-    let place = try Deed.Place(store, "ada")
+    let place = try StoreOperation.Place(store, "ada")
     for number in 2...commits { _ = try await commit(number, place) }
     let state = try await place.state()
     await store.close()
@@ -84,7 +84,7 @@ import Testing
     let disk = FragileDisk(end == .scatteringCut ? .scattered(seed: UInt64(change)) : .dropped)
     let first = try await StoreSQLite(options(files.directory, disk), host: host)
     disk.die(afterChanges: change)
-    let place = try Deed.Place(first, "ada")
+    let place = try StoreOperation.Place(first, "ada")
     var acknowledged: [Int: CommitResult] = [:]
     for number in 2...commits { acknowledged[number] = try? await commit(number, place) }
     let isOver = !disk.isDead
@@ -93,7 +93,7 @@ import Testing
     await first.close()
 
     let second = try await StoreSQLite(options(files.directory, nil), host: host)
-    let after = try Deed.Place(second, "ada")
+    let after = try StoreOperation.Place(second, "ada")
     for (number, result) in acknowledged {
       let again = try await second.commit(
         Commit(zone: after.zone, op: after.op(UInt64(number)), isAtomic: true, mutations: []))
@@ -129,7 +129,7 @@ import Testing
         clock: clock, random: live.random, executors: live.executors, log: Log(level: .info, clock: clock, sink: sink),
         metrics: MetricsRegistry())
       let store = try await StoreSQLite(Self.options(path, disk), host: host)
-      let place = try Deed.Place(store, "ada")
+      let place = try StoreOperation.Place(store, "ada")
       func told(_ text: String) -> Int { sink.records.count { $0.message.contains(text) } }
       _ = try await Self.commit(1, place)
       disk.fill(true)
@@ -154,7 +154,7 @@ import Testing
     let disk = RefusingDisk()
     let first = try await StoreSQLite(options(files.directory, disk), host: host)
     disk.arm(change)
-    let place = try Deed.Place(first, "ada")
+    let place = try StoreOperation.Place(first, "ada")
     for number in 2...commits {
       do throws(CaravanError) { _ = try await commit(number, place) } catch {
         #expect(error.isTransient, "\(error)")
@@ -166,7 +166,7 @@ import Testing
     files.die()
     await first.close()
     let second = try await StoreSQLite(options(files.directory, nil), host: host)
-    let state = try await Deed.Place(second, "ada").state()
+    let state = try await StoreOperation.Place(second, "ada").state()
     #expect(state == ideal, "change \(change) was refused, then the process was killed")
     await second.close()
     TemporaryDirectory.removeTree(files.directory)

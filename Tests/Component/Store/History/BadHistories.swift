@@ -16,7 +16,9 @@ extension ZoneCall {
     ZoneCall(process, invoked: invoked, returned: nil, .commit(changes, isAtomic: atomic), .unknown)
   }
 
-  static func fetch(_ process: String, _ time: ClosedRange<UInt64>, _ names: [String], _ sights: [Sight]) -> ZoneCall {
+  static func fetch(_ process: String, _ time: ClosedRange<UInt64>, _ names: [String], _ sights: [Observation])
+    -> ZoneCall
+  {
     ZoneCall(process, invoked: time.lowerBound, returned: time.upperBound, .fetch(names), .fetched(sights))
   }
 
@@ -31,7 +33,7 @@ extension ZoneCall.Change {
   static func read(_ name: String, _ base: Base = .any) -> Self { Self(name, base, .read) }
 }
 
-extension ZoneCall.Sight {
+extension ZoneCall.Observation {
   static func live(_ name: String, _ version: Seq, _ value: String) -> Self { Self(name, version, .value(value)) }
   static func gone(_ name: String, _ version: Seq) -> Self { Self(name, version, .tombstone) }
 }

@@ -147,7 +147,7 @@ struct RandomHistory {
     }
   }
 
-  private func sight(_ name: String) -> ZoneCall.Sight? { zone.entries[name].map { ZoneCall.Sight($0) } }
+  private func sight(_ name: String) -> ZoneCall.Observation? { zone.entries[name].map { ZoneCall.Observation($0) } }
 
   /// As stores make pages: tombstones of what the reader cannot have seen are left out.
   private mutating func page(after: Seq) -> ZoneCall.Page {
@@ -157,7 +157,7 @@ struct RandomHistory {
     let more = part.count < newer.count
     let shown = part.filter { !($0.isDeleted && $0.created > after) }
     return ZoneCall.Page(
-      shown.map { ZoneCall.Sight($0) }, last: more ? part.last?.version ?? after : zone.seq,
+      shown.map { ZoneCall.Observation($0) }, last: more ? part.last?.version ?? after : zone.seq,
       head: below(2) == 0 ? zone.seq : nil, more: more)
   }
 }

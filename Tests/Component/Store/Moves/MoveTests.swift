@@ -342,14 +342,14 @@ import struct Synchronization.Atomic
     try await MoveBench.with(MoveBench(.files, in: directory)) { bench in
       try await bench.move(to: "other")
       try await bench.collectAll()
-      lines = try await view(bench).map { Self.withoutLives($0) }
+      lines = try await view(bench).map { Self.withoutIncarnations($0) }
       lines.append("\(try await bench.other.status().records)")
     }
     return lines
   }
 
   /// Each directory draws its own.
-  private static func withoutLives(_ line: String) -> String {
+  private static func withoutIncarnations(_ line: String) -> String {
     line.replacing(#/incarnation: \d+/#, with: "incarnation")
   }
 }

@@ -81,7 +81,7 @@ import Testing
           #expect(found == (try await bench.routed.fetch(["a", "b-\(user)"], fields: nil, in: Sample.zone(of: user))))
         }
         #expect(try await store.account(.user(MoveBench.ada, .development)).quota == Quota(records: 50, bytes: nil))
-        #expect(try await PlacementBook(store: store, host: bench.host).all().isEmpty, "all are in the one store")
+        #expect(try await PlacementCache(store: store, host: bench.host).all().isEmpty, "all are in the one store")
         await store.close()
       }
     }

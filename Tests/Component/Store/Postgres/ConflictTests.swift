@@ -7,8 +7,8 @@ import CaravanTestKit
 import Testing
 
 /// Goal: transactions that meet others, as PostgreSQL and engines like it say by 40001 and 40P01, are tried again
-/// within bounds, and nothing is lost or doubled (I1, I7). Method: change n of a deed, or of its commit, meets another,
-/// for all n; real deadlocks with a session of the test's; clients while every few changes meet others.
+/// within bounds, and nothing is lost or doubled (I1, I7). Method: change n of an operation, or of its commit, meets
+/// another, for all n; real deadlocks with a session of the test's; clients while every few changes meet others.
 @Suite(.timeLimit(.minutes(5))) struct PostgresConflictTests {
   private static func with(
     _ body: (StoreBench, Hindrance, String) async throws -> Void
@@ -28,32 +28,32 @@ import Testing
   }
 
   @Test(
-    "I1, I7: change n of a deed meets another transaction, or its commit does, for all n: it is tried again",
+    "I1, I7: change n of an operation meets another transaction, or its commit does, for all n: it is tried again",
     arguments: PostgresMessageFaultTests.places)
-  func everyChange(deeds: [Deed]) async throws {
+  func everyChange(operations: [StoreOperation]) async throws {
     try await Self.with { bench, hindrance, _ in
-      for deed in deeds {
-        let ideal = try await Ideal(deed, Deed.Place(bench.store, "ideal-\(deed.id)", bench.clock))
+      for operation in operations {
+        let ideal = try await Ideal(operation, StoreOperation.Place(bench.store, "ideal-\(operation.id)", bench.clock))
         var step = 1
         while true {
-          let place = try Deed.Place(bench.store, "c\(step)-\(deed.id)", bench.clock)
-          try await deed.prepare(place)
+          let place = try StoreOperation.Place(bench.store, "c\(step)-\(operation.id)", bench.clock)
+          try await operation.prepare(place)
           try hindrance.arm(at: step, times: 1 + step % 3, Hindrance.State.allCases[step % 2])
-          var answer = await Result.of { () throws(CaravanError) in try await deed.act(place) }
+          var answer = await Result.of { () throws(CaravanError) in try await operation.act(place) }
           let isMet = try hindrance.disarm()
-          let context = "\(deed), step \(step)"
-          if isMet, deeds.count == 1, case .failure(let error) = answer {
-            // Upkeep comes again by itself, a reader by snapshots asks again.
+          let context = "\(operation), step \(step)"
+          if isMet, operations.count == 1, case .failure(let error) = answer {
+            // Maintenance comes again by itself, a reader by snapshots asks again.
             #expect(error.isTransient, "\(context): \(error)")
-            answer = await Result.of { () throws(CaravanError) in try await deed.act(place) }
+            answer = await Result.of { () throws(CaravanError) in try await operation.act(place) }
           }
-          if deed.isRepeatable || deeds.count > 1 { try await ideal.expect(answer, at: place, context) }
+          if operation.isRepeatable || operations.count > 1 { try await ideal.expect(answer, at: place, context) }
           try await ideal.expectProof(at: place, context)
           try await place.commit(77, [Sample.save("after")])
           guard isMet else { break }
           step += 1
         }
-        #expect(step < 200, "\(deed) has an end")
+        #expect(step < 200, "\(operation) has an end")
       }
     }
   }
@@ -61,23 +61,23 @@ import Testing
   @Test("I1: reads that meet other transactions are tried again, for as long as a call waits")
   func reads() async throws {
     try await Self.with { bench, hindrance, _ in
-      var ideals: [(ideal: Ideal, place: Deed.Place)] = []
-      for deed in Deed.reads {
-        let place = try Deed.Place(bench.store, deed.id, bench.clock)
-        ideals.append((try await Ideal(deed, place), place))
+      var ideals: [(ideal: Ideal, place: StoreOperation.Place)] = []
+      for operation in StoreOperation.reads {
+        let place = try StoreOperation.Place(bench.store, operation.id, bench.clock)
+        ideals.append((try await Ideal(operation, place), place))
       }
       try hindrance.beginReads()
       let clock = Host.live().clock
       for (ideal, place) in ideals {
         let start = clock.now
         try hindrance.hinderReads(for: .milliseconds(100))
-        let answer = await Result.of { () throws(CaravanError) in try await ideal.deed.act(place) }
-        #expect(answer == .success(ideal.answer), "\(ideal.deed)")
-        #expect(clock.now - start >= .milliseconds(100), "\(ideal.deed) met none")
+        let answer = await Result.of { () throws(CaravanError) in try await ideal.operation.act(place) }
+        #expect(answer == .success(ideal.answer), "\(ideal.operation)")
+        #expect(clock.now - start >= .milliseconds(100), "\(ideal.operation) met none")
         try hindrance.hinderReads(for: .seconds(3_600))
-        let refusal = await Result.of { () throws(CaravanError) in try await ideal.deed.act(place) }
+        let refusal = await Result.of { () throws(CaravanError) in try await ideal.operation.act(place) }
         guard case .failure(let error) = refusal else {
-          Issue.record("\(ideal.deed) met none")
+          Issue.record("\(ideal.operation) met none")
           continue
         }
         #expect(error.code == .serverBusy && error.isTransient)
@@ -91,20 +91,22 @@ import Testing
   func endless() async throws {
     try await Self.with { bench, hindrance, _ in
       let clock = Host.live().clock
-      for deed in Deed.commits.prefix(2) + Deed.objects.prefix(1) + Deed.groups.prefix(3) {
-        let ideal = try await Ideal(deed, Deed.Place(bench.store, "ideal-\(deed.id)", bench.clock))
-        let place = try Deed.Place(bench.store, deed.id, bench.clock)
-        try await deed.prepare(place)
+      for operation in StoreOperation.commits.prefix(2) + StoreOperation.objects.prefix(1)
+        + StoreOperation.groups.prefix(3)
+      {
+        let ideal = try await Ideal(operation, StoreOperation.Place(bench.store, "ideal-\(operation.id)", bench.clock))
+        let place = try StoreOperation.Place(bench.store, operation.id, bench.clock)
+        try await operation.prepare(place)
         try hindrance.arm(at: 1, times: 1 << 40, .serializationFailure)
         let start = clock.now
-        let refusal = await #expect(throws: CaravanError.self) { _ = try await deed.act(place) }
+        let refusal = await #expect(throws: CaravanError.self) { _ = try await operation.act(place) }
         let wait = clock.now - start
         #expect(try hindrance.disarm())
-        #expect(refusal?.code == .serverBusy && refusal?.isTransient == true, "\(deed)")
-        #expect(wait > .milliseconds(500) && wait < .seconds(10), "\(deed) was tried for \(wait)")
-        #expect(try await place.state() == ideal.before, "\(deed) did something")
-        let answer = await Result.of { () throws(CaravanError) in try await deed.act(place) }
-        try await ideal.expect(answer, at: place, "\(deed)")
+        #expect(refusal?.code == .serverBusy && refusal?.isTransient == true, "\(operation)")
+        #expect(wait > .milliseconds(500) && wait < .seconds(10), "\(operation) was tried for \(wait)")
+        #expect(try await place.state() == ideal.before, "\(operation) did something")
+        let answer = await Result.of { () throws(CaravanError) in try await operation.act(place) }
+        try await ideal.expect(answer, at: place, "\(operation)")
       }
       let met = bench.host.metrics.counter(
         CounterName(
@@ -113,16 +115,18 @@ import Testing
     }
   }
 
-  /// What a deed changes late in its transaction, when it has the row of its partition already.
+  /// What an operation changes late in its transaction, when it has the row of its partition already.
   private struct Knot: Sendable, CustomTestStringConvertible {
-    let deed: Deed
+    let operation: StoreOperation
     let table: String
-    var testDescription: String { deed.name }
+    var testDescription: String { operation.name }
   }
 
   private static let knots = [
-    Knot(deed: Deed.commits[1], table: "caravan_zones"), Knot(deed: Deed.commits[2], table: "caravan_chunks"),
-    Knot(deed: Deed.objects[0], table: "caravan_chunks"), Knot(deed: Deed.groups[1], table: "caravan_chunks"),
+    Knot(operation: StoreOperation.commits[1], table: "caravan_zones"),
+    Knot(operation: StoreOperation.commits[2], table: "caravan_chunks"),
+    Knot(operation: StoreOperation.objects[0], table: "caravan_chunks"),
+    Knot(operation: StoreOperation.groups[1], table: "caravan_chunks"),
   ]
 
   @Test("I1, I7: a real deadlock: the store's transaction is the one undone, and is tried again", arguments: knots)
@@ -131,27 +135,27 @@ import Testing
     try await server.withSchema { address in
       // Whoever looks first whether there is a deadlock is undone.
       let early = address.replacing("options='", with: "options='-c deadlock_timeout=200ms ")
-      var options = PostgresOptions(try ConnectionString("\(early) application_name=\(knot.deed.id)"))
+      var options = PostgresOptions(try ConnectionString("\(early) application_name=\(knot.operation.id)"))
       options.isWhole = Sample.isWhole
       (options.writers, options.readers) = (1, 1)
       let bench = StoreBench(.postgres(options))
       try await bench.open()
-      let deed = knot.deed
-      let ideal = try await Ideal(deed, Deed.Place(bench.store, "ideal", bench.clock))
-      let place = try Deed.Place(bench.store, "ada", bench.clock)
-      try await deed.prepare(place)
+      let operation = knot.operation
+      let ideal = try await Ideal(operation, StoreOperation.Place(bench.store, "ideal", bench.clock))
+      let place = try StoreOperation.Place(bench.store, "ada", bench.clock)
+      try await operation.prepare(place)
       let other = try server.connect(
         address.replacing("options='", with: "options='-c deadlock_timeout=30s "))
       let admin = try server.connect()
       try other.execute("BEGIN")
       try other.execute("SELECT 1 FROM \(knot.table) FOR UPDATE")
-      async let acting = Result.of { () throws(CaravanError) in try await deed.act(place) }
+      async let acting = Result.of { () throws(CaravanError) in try await operation.act(place) }
       try await eventually("the store waits for the other", within: .seconds(10)) {
         try !admin.run(
           """
           SELECT 1 FROM pg_stat_activity
           WHERE application_name = convert_from($1, 'UTF8') AND wait_event_type = 'Lock'
-          """, deed.id
+          """, operation.id
         ).isEmpty
       }
       try other.execute("SELECT 1 FROM caravan_partitions FOR UPDATE")

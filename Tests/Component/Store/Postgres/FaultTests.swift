@@ -106,7 +106,7 @@ import struct Synchronization.Atomic
   }
 
   /// A store, and a client of it that saves rows.
-  private struct Desk {
+  private struct Handler {
     let clock: any Clock
     let sink = MemoryLogSink()
     let store: StorePostgres
@@ -137,7 +137,7 @@ import struct Synchronization.Atomic
   func hanging() async throws {
     let server = try PostgresServer(durable: false)
     defer { server.signalAll(SIGCONT) }
-    let desk = try await Desk(server.address())
+    let desk = try await Handler(server.address())
     #expect(try await desk.save(1) == [1])
     _ = try await desk.store.fetch(["r1"], in: desk.zone)
     server.signalAll(SIGSTOP)
@@ -161,7 +161,7 @@ import struct Synchronization.Atomic
   func queues() async throws {
     let server = try PostgresServer(durable: false)
     defer { server.signalAll(SIGCONT) }
-    let desk = try await Desk(server.address())
+    let desk = try await Handler(server.address())
     #expect(try await desk.save(1) == [1])
     server.signalAll(SIGSTOP)
     let waits = try await withThrowingTaskGroup(of: Duration.self) { group in
@@ -192,7 +192,7 @@ import struct Synchronization.Atomic
   func fullDisk() async throws {
     let server = try PostgresServer.shared.get()
     try await server.withSchema { address in
-      let desk = try await Desk(address)
+      let desk = try await Handler(address)
       #expect(try await desk.save(1) == [1])
       let admin = try server.connect(address)
       try admin.execute(
@@ -218,7 +218,7 @@ import struct Synchronization.Atomic
   @Test("nobody there: a call waits a while, then says so; afterwards everything goes on")
   func absence() async throws {
     let server = try PostgresServer(durable: false)
-    let desk = try await Desk(server.address(), patience: .milliseconds(300))
+    let desk = try await Handler(server.address(), patience: .milliseconds(300))
     let (store, zone) = (desk.store, desk.zone)
     #expect(try await desk.save(1) == [1])
     server.kill()

@@ -122,6 +122,6 @@ struct CommunalStore: StoreWrapper {
 }
 
 extension Commit {
-  /// Breakages of commits leave alone what services keep for themselves: without that no world gets on.
+  /// Breakages of commits leave alone what services keep for themselves: without that no cluster gets on.
   var isOfApps: Bool { zone.database.container != .system }
 }

@@ -160,7 +160,7 @@ import Testing
   }
 
   @Test("MOB-36, SIM-91: what waits goes with whatever the device has to say itself")
-  func ridesWithErrands() {
+  func ridesWithControlMessages() {
     var c = onWifi()
     c.register(key("log"), every(600, 60), at: at(0))
     c.noteChange(key("log"), bytes: 10, at: at(1))

@@ -1,0 +1,64 @@
+package import CaravanModel
+package import CaravanStore
+
+/// One message of the change stream: commits of one partition, contiguous, in order.
+package struct ChangeEvent: Sendable, Hashable {
+  package let partition: Partition
+  /// Position before the first of `changes`: a consumer elsewhere sees a gap.
+  package let previous: UInt64
+  package private(set) var changes: [CommittedChange]
+  /// Whether the entries ride along.
+  package let carriesEntries: Bool
+  private var bytes: Int
+
+  private init(_ change: CommittedChange, bytes: Int) {
+    partition = change.partition
+    previous = change.log.position - 1
+    changes = [change]
+    carriesEntries = Self.rideAlong(change, bytes)
+    self.bytes = bytes
+  }
+
+  /// More than a notification can carry would be carried for nobody.
+  private static func rideAlong(_ change: CommittedChange, _ bytes: Int) -> Bool {
+    change.hasEntries && bytes <= StorageLimits.announcedBytes
+  }
+
+  /// - Returns: false when the change does not fit here or does not follow.
+  private mutating func append(_ change: CommittedChange, bytes more: Int) -> Bool {
+    let follows = changes.last.map { $0.log.position + 1 == change.log.position } ?? false
+    guard
+      follows, changes.count < StorageLimits.commitsPerHint, carriesEntries == Self.rideAlong(change, more),
+      !carriesEntries || bytes + more <= StorageLimits.hintBytes
+    else { return false }
+    changes.append(change)
+    bytes += more
+    return true
+  }
+
+  /// As few hints as say it all; those of one partition stay in order.
+  package static func plan(_ changes: some Sequence<CommittedChange>) -> [ChangeEvent] {
+    var done: [ChangeEvent] = []
+    var open: [Partition: ChangeEvent] = [:]
+    var order: [Partition] = []
+    for change in changes {
+      let bytes = change.entries.reduce(0) { $0 + $1.body.count + $1.name.utf8.count + entryOverhead }
+      guard var hint = open[change.partition] else {
+        open[change.partition] = ChangeEvent(change, bytes: bytes)
+        order.append(change.partition)
+        continue
+      }
+      // Out of the table while it grows, so that it grows in place.
+      open[change.partition] = nil
+      if !hint.append(change, bytes: bytes) {
+        done.append(hint)
+        hint = ChangeEvent(change, bytes: bytes)
+      }
+      open[change.partition] = hint
+    }
+    return done + order.compactMap { open[$0] }
+  }
+
+  /// Numbers, tags and writer of one entry, about.
+  private static let entryOverhead = 64
+}
