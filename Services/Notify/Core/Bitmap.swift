@@ -14,6 +14,7 @@ package struct Bitmap: Sendable, Hashable {
   package init(all count: Int) {
     self.init(count: count)
     for bit in 0..<count { self[bit] = true }
+    assert(set.count == count, "\(set.count) bits of \(count) are set")
   }
 
   package subscript(bit: Int) -> Bool {
@@ -43,6 +44,7 @@ package struct Bitmap: Sendable, Hashable {
         left &= left - 1
       }
     }
+    precondition(bits.last ?? -1 < count, "bit \(bits.last ?? 0) is set of \(count)")
     return bits
   }
 
@@ -50,6 +52,7 @@ package struct Bitmap: Sendable, Hashable {
     precondition(count == other.count, "bitmaps over lists of \(count) and \(other.count)")
     first |= other.first
     for i in rest.indices { rest[i] |= other.rest[i] }
+    assert(other.set.allSatisfy { self[$0] }, "a bit of a union is lost")
   }
 
   package mutating func removeAll() {

@@ -33,6 +33,7 @@ package struct DeviceList: Sendable, Hashable {
   func mapZones(_ zone: (ZoneID) -> ZoneID) -> DeviceList {
     var list = self
     list.items = items.map { Item(zone: zone($0.zone), period: $0.period, isToldOnly: $0.isToldOnly) }
+    assert(list == self, "a zone was replaced by another one")
     return list
   }
 }
@@ -50,6 +51,10 @@ package struct PendingNotification: Sendable, Hashable {
   package init(
     device: EnrolledDevice, number: UInt64, generation: UInt64, bitmap: Bitmap, inlinePage: [Int: InlinePage] = [:]
   ) {
+    precondition(!bitmap.isEmpty, "a notification of nothing")
+    precondition(
+      inlinePage.values.reduce(0) { $0 + $1.page.count } <= NotifyLimits.cargoBytes, "a notification carries too much")
+    assert(inlinePage.keys.allSatisfy { bitmap[$0] }, "what changed is said of a subscription that did not")
     self.device = device
     self.number = number
     self.generation = generation

@@ -88,6 +88,8 @@ package struct DeviceNotifier: Sendable {
 
   private mutating func load(_ change: InlinePage?, _ slot: Int, isFirst: Bool) {
     inlinePage[slot] = isFirst ? change : change.flatMap { inlinePage[slot]?.followed(by: $0) }
+    precondition(
+      inlinePage[slot]?.high == change?.high || inlinePage[slot] == nil, "a page ends before the last change")
   }
 
   /// Of what is ready, as much as a notification takes.
@@ -99,6 +101,7 @@ package struct DeviceNotifier: Sendable {
       room -= loaded.page.count
       taken[slot] = loaded
     }
+    precondition(room >= 0, "a notification carries \(-room) bytes too many")
     return taken
   }
 
@@ -109,6 +112,7 @@ package struct DeviceNotifier: Sendable {
 
   /// Sends what is ready, unless something is out already.
   private mutating func offer(_ now: Moment, _ number: inout UInt64) -> Step {
+    defer { checkInvariants() }
     guard presence == .present, outstanding == nil, !ready.isEmpty else { return .nothing }
     let offer = PendingNotification(
       device: device, number: number, generation: list.generation, bitmap: ready, inlinePage: takeInlinePages())
@@ -118,6 +122,24 @@ package struct DeviceNotifier: Sendable {
     ready.removeAll()
     readySince = nil
     return .send(offer)
+  }
+
+  /// What holds between events, whichever they are.
+  private func checkInvariants() {
+    assert(waiting.count == list.items.count && ready.count == list.items.count, "bits of another list")
+    assert(outstanding?.offer.generation ?? list.generation == list.generation, "an offer about another list is out")
+    assert((1...NotifyLimits.sendings).contains(outstanding?.sendings ?? 1), "an offer was sent too often, or never")
+    assert((waitingSince == nil) == waiting.isEmpty, "what waits is not held in the log")
+    assert(readySince == nil || !ready.isEmpty, "the log is held back for nothing")
+    assert(
+      Set(timers.keys) == Set(waiting.set.map { list.items[$0].period }), "a change waits for no timer, or a timer runs"
+    )
+    assert(inlinePage.keys.allSatisfy { waiting[$0] || ready[$0] }, "a page travels with no notification")
+    switch presence {
+    case .present: assert(outstanding != nil || ready.isEmpty, "a change that is ready is not sent")
+    case .away:
+      assert(waiting.isEmpty && outstanding == nil && oldestUnconfirmed == nil, "who is away holds the log back")
+    }
   }
 
   // MARK: Time
@@ -137,6 +159,7 @@ package struct DeviceNotifier: Sendable {
       goAway()
       return .giveUp
     }
+    precondition(current.sendings > 0, "an offer is out that was never sent")
     let wait = NotifyLimits.firstRetryMilliseconds << Int64(current.sendings)
     current.sendings += 1
     current.retryAt = now.monotonic + min(wait, NotifyLimits.longestRetryMilliseconds)
@@ -173,6 +196,7 @@ package struct DeviceNotifier: Sendable {
     timers = [:]
     inlinePage = [:]
     (outstanding, waitingSince, readySince) = (nil, nil, nil)
+    checkInvariants()
   }
 
   // MARK: The device speaks

@@ -19,10 +19,12 @@ struct DueTimes: Sendable {
 
   mutating func schedule(_ place: Int, at due: Int64?) {
     guard let due else { return }
+    precondition(place >= 0, "there is no place \(place)")
     while earliest.count <= place { earliest.append(.max) }
     guard due < earliest[place] else { return }
     earliest[place] = due
     heap.insert(Entry(due: due, place: place))
+    precondition(heap.first?.due ?? .max <= due, "place \(place) comes up after its time")
   }
 
   /// The place whose entry comes up first, if that is at `now` or before. Whoever is still to be looked at later has to
@@ -30,6 +32,7 @@ struct DueTimes: Sendable {
   mutating func popDue(_ now: Int64) -> Int? {
     guard let first = heap.first, first.due <= now else { return nil }
     heap.removeFirst()
+    precondition(heap.first?.due ?? .max >= first.due, "what is due later came up first")
     if earliest[first.place] == first.due { earliest[first.place] = .max }
     return first.place
   }

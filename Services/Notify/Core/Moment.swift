@@ -44,6 +44,9 @@ package enum PeriodClock {
     precondition(period > 0, "period 0 has no timer")
     let length = Int64(period)
     let phase = wall % length
-    return wall + length - (phase < 0 ? phase + length : phase)
+    let next = wall + length - (phase < 0 ? phase + length : phase)
+    assert(next > wall && next - wall <= length, "a timer of period \(length) fires \(next - wall) ms from now")
+    precondition(next % length == 0, "a timer fires beside the multiples of its period")
+    return next
   }
 }

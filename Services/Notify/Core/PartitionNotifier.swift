@@ -48,6 +48,7 @@ package struct PartitionNotifier: Sendable {
 
   /// - Parameter wall: the wall time now. Numbers begin with it, so that no late answer to an owner before fits them.
   package init(startedAt wall: Int64, position: UInt64, deviceLimit: Int = NotifyLimits.devicesPerPartition) {
+    precondition(deviceLimit > 0, "a partition without room for devices notifies nobody")
     nextNumber = UInt64(max(0, wall)) << 20 + 1
     self.wall = wall
     self.position = position
@@ -107,6 +108,7 @@ package struct PartitionNotifier: Sendable {
     unindex(known)
     apply(place, &effects) { $0.replace(list, now: now, number: &$1) }
     index(place, known.device, list)
+    checkInvariants()
     return effects
   }
 
@@ -125,6 +127,20 @@ package struct PartitionNotifier: Sendable {
     if place == devices.count { devices.append(notifier) } else { devices[place] = notifier }
     places[notifier.device] = place
     index(place, notifier.device, notifier.list)
+    checkInvariants()
+  }
+
+  /// Each device has one place, and each of its subscriptions one entry.
+  private func checkInvariants() {
+    precondition(places.count + freePlaces.count == devices.count, "a place is nobody's, and not free")
+    precondition(places.count <= deviceLimit, "\(places.count) devices of \(deviceLimit)")
+    // Looking at all of many devices after each event would make the tests of many slow, and find nothing more.
+    guard places.count <= 64 else { return }
+    assert(places.allSatisfy { devices[$0.value]?.device == $0.key }, "a device is at another's place")
+    assert(freePlaces.allSatisfy { devices[$0] == nil }, "a place is free where somebody is")
+    assert(
+      subscribers.values.reduce(0) { $0 + $1.count } == devices.reduce(0) { $0 + ($1?.list.items.count ?? 0) },
+      "a subscription hears of nothing, or somebody else of it")
   }
 
   /// The device's list was deleted.
@@ -133,6 +149,7 @@ package struct PartitionNotifier: Sendable {
     unindex(known)
     devices[place] = nil
     freePlaces.append(place)
+    checkInvariants()
   }
 
   /// All lists of a user were deleted.
@@ -246,7 +263,13 @@ package struct PartitionNotifier: Sendable {
     _ place: Int, _ effects: inout Effects,
     _ event: (inout DeviceNotifier, inout UInt64) -> DeviceNotifier.Step
   ) {
+    let before = nextNumber
     guard let (step, wake, device) = devices[place]?.taking(&nextNumber, event) else { return }
+    if case .send(let offer) = step {
+      precondition(offer.number == before && nextNumber == before + 1, "two notifications have number \(offer.number)")
+    } else {
+      precondition(nextNumber == before, "a number was taken for no notification")
+    }
     effects.add(step, of: device)
     effects.wake = effects.wake.earlier(wake)
     schedule(place, wake)

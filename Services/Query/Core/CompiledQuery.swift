@@ -24,7 +24,9 @@ package struct CompiledQuery: Sendable, Equatable {
         .limitExceeded,
         "a query asks for \(query.limit) records at once: the limit is \(Limits.queryRows), page instead")
     }
-    limit = query.limit == 0 ? QueryLimits.defaultRows : query.limit
+    let rows = query.limit == 0 ? QueryLimits.defaultRows : query.limit
+    precondition((1...Limits.queryRows).contains(rows), "a page of \(rows) records never ends, or is too long")
+    limit = rows
     fingerprint = query.fingerprint
     let expression = try Expression(query.predicate) { name throws(CaravanError) in try type.queryable(name) }
     guard expression?.leaves.allSatisfy(\.isSQL) ?? true else {
@@ -44,6 +46,10 @@ package struct CompiledQuery: Sendable, Equatable {
     let filter = conditions.isEmpty ? SQLFragment("") : SQLFragment.joined(conditions, by: "AND").prefixed("WHERE ")
     statement = SQLFragment(
       "SELECT \(columns) FROM \(table) \(filter.sql) ORDER BY \(order.sql) LIMIT \(limit + 1)", filter.values)
+    assert(
+      statement.sql.utf8.count { $0 == UInt8(ascii: "?") } == statement.values.count,
+      "a parameter of the statement has no value, or a value no parameter")
+    assert(Set(indexed.map(\.id)).count == indexed.count, "one field is to be indexed twice")
   }
 
   /// The cursor of the page that ends with the record at `zone` and `name`, whose sort columns hold `keys`.

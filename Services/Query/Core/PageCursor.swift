@@ -48,6 +48,7 @@ package struct PageCursor: Sendable, Equatable {
 
   /// - Throws: `invalidData` when these are no bytes of a cursor of this query.
   package init(_ bytes: [UInt8], fingerprint: UInt64, keys count: Int) throws(CaravanError) {
+    precondition(count >= 0, "a query has sort keys or none")
     var reader = Reader(bytes: bytes[...])
     guard reader.word() == fingerprint else { throw Self.foreign }
     var keys: [Value] = []
@@ -59,6 +60,7 @@ package struct PageCursor: Sendable, Equatable {
       throw Self.foreign
     }
     self.init(fingerprint: fingerprint, keys: keys, zone: zone, name: name)
+    assert(self.bytes == bytes, "two rows of bytes read as one cursor")
   }
 
   private static var foreign: CaravanError {
@@ -96,7 +98,8 @@ package struct PageCursor: Sendable, Equatable {
       case Tag.null: .null
       case Tag.text: run().flatMap { String(validating: $0, as: UTF8.self) }.map { .text($0) }
       case Tag.integer: word().map { .integer(Int64(bitPattern: $0)) }
-      case Tag.real: word().map { .real(Double(bitPattern: $0)) }
+      // Such a value has no place in any order, and SQLite has none.
+      case Tag.real: word().map(Double.init(bitPattern:)).flatMap { $0.isNaN ? nil : .real($0) }
       case Tag.data: run().map { .data($0) }
       default: nil
       }

@@ -32,16 +32,23 @@ package struct ShardMerge: Sendable {
   /// The first `limit` of all. What lies beyond the end of a page that goes on is left out: its shard may hold records
   /// that come before.
   package func merge<Hit>(_ pages: [Page<Hit>], limit: Int) -> Page<Hit> {
+    precondition(limit > 0, "a page of no records never ends")
+    let offered = pages.reduce(0) { $0 + $1.hits.count }
     let ends = pages.compactMap { $0.hasMore ? $0.hits.last?.place : nil }
     let end = ends.min(by: precedes)
     var hits = pages.flatMap(\.hits).sorted { precedes($0.place, $1.place) }
     if let end { hits.removeAll { precedes(end, $0.place) } }
     let hasMore = hits.count > limit || pages.contains(where: \.hasMore)
-    return Page(Array(hits.prefix(limit)), hasMore: hasMore)
+    let page = Page(Array(hits.prefix(limit)), hasMore: hasMore)
+    precondition(page.hits.count == offered || page.hasMore, "what was left out could not be asked for")
+    precondition(!page.hits.isEmpty || end == nil, "a page that goes on holds nothing to go on from")
+    return page
   }
 
   /// In the order of `Order`: the keys, then zone and name in the direction of the last key.
   func precedes(_ a: PageCursor, _ b: PageCursor) -> Bool {
+    precondition(
+      a.keys.count == isDescending.count && b.keys.count == isDescending.count, "a place has one value a sort key")
     for (index, isDescending) in isDescending.enumerated() {
       let difference = Self.compare(a.keys[index], b.keys[index])
       if difference != 0 { return (difference < 0) != isDescending }

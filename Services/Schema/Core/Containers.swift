@@ -30,6 +30,7 @@ package enum Containers {
     package let isOpen: Bool
 
     package init(registration: RegisteredContainer?, hasTypes: Bool = false, isOpen: Bool) {
+      precondition(registration == nil || !hasTypes, "types were looked up of a container whose registration is there")
       self.registration = registration
       self.hasTypes = hasTypes
       self.isOpen = isOpen
@@ -47,6 +48,7 @@ package enum Containers {
   package static func admit(
     _ asker: Asker, to id: ContainerID, in environment: Environment, _ facts: Facts
   ) throws(CaravanError) -> Admission {
+    precondition(facts.registration.map { $0.id == id } ?? true, "the facts are those of another container")
     guard let registration = facts.registration else {
       // Whoever came now would get what is another's.
       guard !facts.hasTypes else {
@@ -79,6 +81,7 @@ package enum Containers {
   package static func firstUse(of id: ContainerID, by asker: Asker) -> RegisteredContainer {
     var container = RegisteredContainer(id: id, name: id.text, owner: nil, environments: [.development])
     if case .user(let user) = asker { (container.owner, container.developers) = (user, [user]) }
+    precondition(isUnconfirmed(container), "the operator could not say any more whose the container is")
     return container
   }
 
@@ -96,8 +99,10 @@ package enum Containers {
   package static func confirmed(
     _ container: RegisteredContainer, owner: UserID, isForMembers: Bool
   ) -> RegisteredContainer {
+    precondition(isUnconfirmed(container), "whose container '\(container.name)' is has been said before")
     var container = container
     (container.owner, container.isForMembers, container.environments) = (owner, isForMembers, Environment.allCases)
+    precondition(!isUnconfirmed(container), "what the operator said of the container could be said again")
     return container
   }
 
@@ -132,7 +137,9 @@ package enum Containers {
     if let id = try? ContainerID(key(of: name)) { return id }
     let letters = Array("abcdefghijklmnopqrstuvwxyz234567")
     let text = (0..<SchemaLimits.randomIDLetters).map { _ in letters[Int(random(UInt64(letters.count)))] }
-    return ContainerID(unchecked: "c-" + String(text))
+    let id = ContainerID(unchecked: "c-" + String(text))
+    assert((try? ContainerID(id.text)) == id, "'\(id)' is no token")
+    return id
   }
 
   // MARK: Developers
@@ -150,6 +157,7 @@ package enum Containers {
     }
     var container = container
     container.developers = (container.developers + [user]).sorted()
+    precondition(container.isDeveloper(user) && container.mayUse(user), "who was allowed to develop is kept out")
     return container
   }
 
@@ -165,6 +173,7 @@ package enum Containers {
     }
     var container = container
     container.developers.removeAll { $0 == user }
+    precondition(!container.isDeveloper(user) || container.owner == user, "who was removed develops still")
     return container
   }
 
@@ -189,6 +198,7 @@ package enum Containers {
     }
     var container = container
     container.invited = (container.invited + [user]).sorted()
+    precondition(container.mayUse(user), "who was invited is kept out")
     return container
   }
 
@@ -202,6 +212,8 @@ package enum Containers {
     }
     var container = container
     container.invited.removeAll { $0 == user }
+    precondition(
+      !container.isForMembers || !container.mayUse(user) || container.isDeveloper(user), "who was uninvited comes in")
     return container
   }
 

@@ -18,7 +18,10 @@ package struct TypeNumbers: Sendable, Hashable {
   package let fieldGap: UInt32
 
   /// One after the other.
-  package init(after count: UInt32) { (self.count, next, fieldGap) = (count, count + 1, 0) }
+  package init(after count: UInt32) {
+    precondition(count + 1 < SchemaLimits.restoredTypes.lowerBound, "id \(count + 1) may have been given in a restore")
+    (self.count, next, fieldGap) = (count, count + 1, 0)
+  }
 
   /// Of a registry that was restored: devices, and rows that they give back, have ids of types and fields that were
   /// registered after the backup. Nobody here knows which, so new ones are far from any that were given one after the
@@ -28,6 +31,8 @@ package struct TypeNumbers: Sendable, Hashable {
     self.count = count
     next = SchemaLimits.restoredTypes.lowerBound + UInt32(random(UInt64(SchemaLimits.restoredTypes.count)))
     fieldGap = SchemaLimits.restoredFields.lowerBound + UInt32(random(UInt64(SchemaLimits.restoredFields.count)))
+    precondition(SchemaLimits.restoredTypes.contains(next), "a random number is not below its bound")
+    precondition(SchemaLimits.restoredFields.contains(fieldGap), "a random number is not below its bound")
   }
 }
 
@@ -75,7 +80,22 @@ package enum Registry {
         first(proposal, numbers)
       }
     try checkSettings(of: new, after: versions.last, by: standing)
+    checkInvariants(of: new, after: versions.last, numbers)
     return .add(new)
+  }
+
+  /// A version is what every device reads records by, for ever.
+  private static func checkInvariants(of new: RecordType, after latest: RecordType?, _ numbers: TypeNumbers) {
+    precondition(new.id == numbers.next, "type \(new.id) is registered under the id \(numbers.next)")
+    precondition(
+      new.definition == latest?.definition ?? new.id, "a version of '\(new.name)' has another table than the last one")
+    precondition((1...Limits.fieldsPerType).contains(new.fields.count), "nobody could read '\(new.name)' back")
+    precondition(
+      new.fields.starts(with: latest?.fields ?? []), "a field of '\(new.name)' would be lost, or mean another one")
+    precondition(Set(new.fields.map(\.id)).count == new.fields.count, "two fields of '\(new.name)' have one id")
+    assert(
+      Set(new.fields.map { $0.name.lowercased() }).count == new.fields.count,
+      "two fields of '\(new.name)' are one column on a device")
   }
 
   /// How records behave concerns every user's rows, so any device does not say it.
@@ -165,9 +185,22 @@ extension RecordType {
     var successor = RecordType(
       id: numbers.next, definition: definition, name: name, fields: fields, settings: proposal.settings ?? settings)
     var fieldID = (fields.map(\.id).max() ?? 0) + numbers.fieldGap
+    let columns = Dictionary(fields.map { ($0.name.lowercased(), $0.name) }, uniquingKeysWith: { first, _ in first })
     for field in proposal.fields where self.field(named: field.name) == nil {
+      // The proposal of a branch does not name what others have added since.
+      if let other = columns[field.name.lowercased()] {
+        throw CaravanError(
+          .schemaViolation,
+          "'\(name)' has a field '\(other)', and '\(field.name)' differs from it only in case: use that name")
+      }
       fieldID += 1
       successor.fields.append(field.numbered(fieldID))
+    }
+    guard successor.fields.count <= Limits.fieldsPerType else {
+      throw CaravanError(
+        .schemaViolation,
+        "record type '\(name)' would have \(successor.fields.count) fields, with those that others have added: "
+          + "the limit is \(Limits.fieldsPerType), make another type")
     }
     return successor
   }

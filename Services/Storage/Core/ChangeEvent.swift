@@ -12,6 +12,7 @@ package struct ChangeEvent: Sendable, Hashable {
   private var bytes: Int
 
   private init(_ change: CommittedChange, bytes: Int) {
+    precondition(change.log.position > 0, "the positions of a log begin with 1")
     partition = change.partition
     previous = change.log.position - 1
     changes = [change]
@@ -26,6 +27,7 @@ package struct ChangeEvent: Sendable, Hashable {
 
   /// - Returns: false when the change does not fit here or does not follow.
   private mutating func append(_ change: CommittedChange, bytes more: Int) -> Bool {
+    precondition(change.partition == partition, "a hint is about one partition")
     let follows = changes.last.map { $0.log.position + 1 == change.log.position } ?? false
     guard
       follows, changes.count < StorageLimits.commitsPerHint, carriesEntries == Self.rideAlong(change, more),
@@ -33,7 +35,15 @@ package struct ChangeEvent: Sendable, Hashable {
     else { return false }
     changes.append(change)
     bytes += more
+    checkInvariants()
     return true
+  }
+
+  private func checkInvariants() {
+    precondition(changes.count <= StorageLimits.commitsPerHint, "a hint of \(changes.count) commits")
+    precondition(!carriesEntries || bytes <= StorageLimits.hintBytes, "a hint carries \(bytes) bytes of entries")
+    precondition(
+      changes.last?.log.position == previous + UInt64(changes.count), "the commits of a hint have a gap between them")
   }
 
   /// As few hints as say it all; those of one partition stay in order.
@@ -41,7 +51,9 @@ package struct ChangeEvent: Sendable, Hashable {
     var done: [ChangeEvent] = []
     var open: [Partition: ChangeEvent] = [:]
     var order: [Partition] = []
+    var planned = 0
     for change in changes {
+      planned += 1
       let bytes = change.entries.reduce(0) { $0 + $1.body.count + $1.name.utf8.count + entryOverhead }
       guard var hint = open[change.partition] else {
         open[change.partition] = ChangeEvent(change, bytes: bytes)
@@ -56,7 +68,9 @@ package struct ChangeEvent: Sendable, Hashable {
       }
       open[change.partition] = hint
     }
-    return done + order.compactMap { open[$0] }
+    let hints = done + order.compactMap { open[$0] }
+    precondition(hints.reduce(0) { $0 + $1.changes.count } == planned, "a commit is in no hint, or in two")
+    return hints
   }
 
   /// Numbers, tags and writer of one entry, about.

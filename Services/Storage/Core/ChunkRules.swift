@@ -103,12 +103,18 @@ package struct TicketLedger: Sendable {
     }
     if accounts[mac] == nil, accounts.count >= capacity { makeRoom(now: now) }
     accounts[mac] = Account(used: used, expires: expires)
+    precondition(accounts.count <= capacity, "a ledger of \(accounts.count) tickets has room for \(capacity)")
   }
 
   private mutating func makeRoom(now: Int64) {
     accounts = accounts.filter { $0.value.expires > now }
     guard accounts.count >= capacity else { return }
-    let half = accounts.sorted { $0.value.expires < $1.value.expires }.suffix(capacity / 2)
+    let byEnd = accounts.sorted { $0.value.expires < $1.value.expires }
+    let half = byEnd.suffix(capacity / 2)
     accounts = Dictionary(uniqueKeysWithValues: half.map { ($0.key, $0.value) })
+    precondition(accounts.count < capacity, "no room was made")
+    precondition(
+      byEnd.prefix(byEnd.count - half.count).allSatisfy { $0.value.expires <= half.first?.value.expires ?? .max },
+      "a ticket was forgotten that ends later than one that is remembered")
   }
 }

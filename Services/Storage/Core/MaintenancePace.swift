@@ -10,8 +10,10 @@ package struct MaintenancePace: Sendable {
   /// - Parameter requests: in flight in this process, with those that wait for others.
   /// - Returns: nanoseconds until it is worth asking again; nil: the next step may be taken.
   package mutating func wait(requests: Int, at now: UInt64) -> UInt64? {
+    precondition(requests >= 0, "more requests ended than began")
     guard requests >= StorageLimits.busyRequests else { return nil }
     let since = putOffSince ?? now
+    precondition(since <= now, "the monotonic clock went back from \(since) to \(now)")
     putOffSince = since
     let due = max(since + StorageLimits.longestUpkeepDelayNanoseconds, restsUntil)
     return now >= due ? nil : min(due - now, StorageLimits.upkeepLookNanoseconds)

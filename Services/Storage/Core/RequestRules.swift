@@ -70,5 +70,8 @@ package enum RequestRules {
   }
 
   /// 0 in a request means as many as allowed.
-  package static func bounded(_ wanted: UInt32, by limit: Int) -> Int { wanted == 0 ? limit : min(Int(wanted), limit) }
+  package static func bounded(_ wanted: UInt32, by limit: Int) -> Int {
+    precondition(limit > 0, "a limit of \(limit) answers nothing")
+    return wanted == 0 ? limit : min(Int(wanted), limit)
+  }
 }

@@ -24,11 +24,14 @@ package struct ScrubPace: Sendable {
     guard kept > 0 else { return nil }
     if roundsAtOnce > 0 { return StorageLimits.scrubStepBytes }
     guard due >= max(1, worth) else { return nil }
-    return min(Int(due), StorageLimits.scrubStepBytes)
+    let portion = min(Int(due), StorageLimits.scrubStepBytes)
+    precondition(portion > 0, "a step that reads nothing never ends a round")
+    return portion
   }
 
   /// Rounds that are read at once put the next one off by no more than what is due.
   package mutating func read(bytes: Int) {
+    precondition(bytes >= 0, "nothing is read backwards")
     due -= Double(bytes)
     if roundsAtOnce > 0 { due = max(0, due) }
   }

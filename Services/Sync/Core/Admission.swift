@@ -73,6 +73,9 @@ package enum Admission: Sendable, Hashable {
   private static func postponed(_ intent: Intent, _ random: UInt64) -> Admission? {
     guard intent.slackMilliseconds >= SyncLimits.leastSlackMilliseconds else { return nil }
     let longest = min(intent.slackMilliseconds, SyncLimits.longestPostponementMilliseconds)
-    return .postpone(milliseconds: longest / 2 + UInt32(random % UInt64(longest / 2 + 1)))
+    let wait = longest / 2 + UInt32(random % UInt64(longest / 2 + 1))
+    precondition(wait > 0, "who is put off by nothing comes again at once")
+    precondition(wait <= intent.slackMilliseconds, "\(wait) ms are more than its app can wait")
+    return .postpone(milliseconds: wait)
   }
 }

@@ -22,6 +22,7 @@ package enum DeviceScope {
     guard name != BuriedZones.name else {
       throw CaravanError(.zoneDoesNotExist, "there is no zone '\(name)': choose another name")
     }
+    precondition(database.container != .system, "Caravan's own zones are no device's")
     return try ZoneID(database, name)
   }
 }

@@ -25,6 +25,9 @@ package enum Lanes {
         lanes.append([index])
       }
     }
+    precondition(lanes.reduce(0) { $0 + $1.count } == scopes.count, "an operation is in no lane, or in two")
+    precondition(lanes.count == laneOfScope.count, "operations of one scope are in two lanes")
+    assert(lanes.allSatisfy { zip($0, $0.dropFirst()).allSatisfy(<) }, "operations of one scope change places")
     return lanes
   }
 }

@@ -32,6 +32,8 @@ package enum PushCheck {
     do throws(BodyProblem) {
       var scanner = BodyScanner()
       try scanner.scan(body.span, against: type)
+      precondition(scanner.hashes.count.isMultiple(of: ChunkHash.byteCount), "a part of a hash of a chunk was read")
+      assert(Set(scanner.references).count == scanner.references.count, "a record refers twice to the same one")
       return Named(chunks: scanner.hashes, lists: scanner.lists, references: scanner.references)
     } catch {
       throw error.refusal(of: record, type: type.name)

@@ -12,6 +12,7 @@ package struct ReplyBudget: Sendable, Hashable {
   ///   - setAside: estimates of the pushes' answers, in bytes.
   package init(operations: Int, pulls: Int, setAside: Int) {
     precondition(operations >= pulls, "more pulls than operations")
+    precondition(pulls >= 0 && setAside >= 0, "less than nothing is set aside, or pulled")
     left = Limits.frameBytes - operations * SyncLimits.replyBytesPerOperation - setAside
     pullsLeft = pulls
   }
@@ -22,10 +23,12 @@ package struct ReplyBudget: Sendable, Hashable {
   /// Room for the next pull's page of at most `wanted` bytes; nil: none worth a question to the store.
   package mutating func take(_ wanted: Int) -> Int? {
     precondition(pullsLeft > 0, "more pulls than there are in the frame")
+    precondition(wanted > 0, "a page of nothing")
     let granted = min(wanted, left / pullsLeft)
     pullsLeft -= 1
     guard granted >= min(wanted, SyncLimits.smallestPull) else { return nil }
     left -= granted
+    precondition(left >= 0 && granted <= wanted, "\(granted) bytes were promised of a frame that lacks \(-left)")
     return granted
   }
 
@@ -33,10 +36,12 @@ package struct ReplyBudget: Sendable, Hashable {
   /// - Returns: nil when that is less than `least`: the answer must not be sent.
   package mutating func settle(taken: Int, needed: Int, least: Int) -> Int? {
     precondition(least <= needed, "the least of an answer is part of it")
+    precondition(taken >= 0 && least >= 0, "less than nothing was taken, or is needed")
     left += taken
     let granted = min(needed, left)
     guard granted >= least else { return nil }
     left -= granted
+    precondition(left >= 0, "the answer takes \(-left) bytes that the frame does not have")
     return granted
   }
 }

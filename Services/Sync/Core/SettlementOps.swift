@@ -19,6 +19,8 @@ package struct SettlementOps: Sendable, Hashable {
     guard op <= Self.highestNumber >> shift, floor <= op else { return nil }
     first = op << shift | UInt64(row) << Self.attemptBits
     self.floor = floor << shift
+    precondition(self.floor <= first, "what settles a row might be forgotten before it is used")
+    precondition(first | (1 << Self.attemptBits - 1) <= Self.highestNumber, "op \(op) leaves no room for attempts")
   }
 
   package func number(_ attempt: Int) -> UInt64 {

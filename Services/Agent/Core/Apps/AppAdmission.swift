@@ -56,6 +56,9 @@ public struct WaitingApps: Sendable {
       if let most = counts.max(by: { ($0.value, $1.key) < ($1.value, $0.key) })?.key { removeOldest(of: most) }
     }
     contacts.append(Contact(app: app, user: user))
+    precondition(contacts.count <= share.all, "\(contacts.count) contacts are remembered of \(share.all)")
+    assert(contacts.count { $0.user == user } <= share.user, "one user's contacts take the room of others")
+    assert(Set(contacts).count == contacts.count, "an app of a user waits twice")
   }
 
   public mutating func remove(_ app: ContainerID, of user: UInt32) {

@@ -34,6 +34,7 @@ struct AppCounters: Sendable {
   ///   - app: nil: whoever has not said.
   /// - Throws: `serverBusy` with whose share it is that does not suffice.
   func check(adding more: Int, user: UInt32, app: ContainerID?) throws(CaravanError) {
+    precondition(more >= 0, "who gives back needs no room")
     if let app, isFull(apps[app], more, share.app) {
       throw Self.refusal("app '\(app)' has \(apps[app] ?? 0) \(what), of \(share.app) that one app may have")
     }
@@ -51,6 +52,11 @@ struct AppCounters: Sendable {
     Self.add(more, to: &users, user)
     all += more
     precondition(all >= 0, "more is given back than was taken")
+    let (ofApp, ofUser) = (app.flatMap { apps[$0] } ?? 0, users[user] ?? 0)
+    precondition(0 <= ofUser && ofUser <= all, "user \(user) has \(ofUser) \(what), and all have \(all)")
+    precondition(0 <= ofApp && ofApp <= all, "an app has \(ofApp) \(what), and all have \(all)")
+    assert(users.values.reduce(0, +) == all, "what users have is not what all have")
+    assert(apps.values.reduce(0, +) <= all, "apps have more than all")
   }
 
   private func isFull(_ held: Int?, _ more: Int, _ limit: Int) -> Bool {

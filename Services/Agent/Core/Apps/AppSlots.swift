@@ -58,12 +58,29 @@ public struct AppSlots: Sendable {
   /// - Throws: `serverBusy` when the user has its share, or there are no more.
   public mutating func admit(user: UInt32) throws(CaravanError) -> (seat: UInt64, displaced: UInt64?) {
     let displaced = displacedNameless(by: user)
+    let given = displaced.flatMap { seats[$0] }
     if let displaced { leave(displaced) }
-    try connections.check(adding: 1, user: user, app: nil)
+    do throws(CaravanError) { try connections.check(adding: 1, user: user, app: nil) } catch {
+      // Nobody goes for somebody who is turned away.
+      if let displaced, let given {
+        seats[displaced] = given
+        count(given, 1)
+      }
+      throw error
+    }
     connections.add(1, user: user, app: nil)
     last += 1
     seats[last] = Slot(user: user)
+    checkInvariants()
     return (last, displaced)
+  }
+
+  private func checkInvariants() {
+    precondition(connections.all == seats.count, "\(connections.all) connections on \(seats.count) seats")
+    precondition(seats.count <= connections.share.all, "\(seats.count) seats are taken of \(connections.share.all)")
+    assert(seats.values.count { $0.app == nil } <= namelessOfAll, "too many have not said who they are")
+    assert(seats.values.reduce(0) { $0 + $1.waiting } == waiting.all, "a request waits for nobody")
+    assert(seats.values.reduce(0) { $0 + $1.bytes } == bytes.all, "bytes are held by nobody")
   }
 
   /// Where one user has its share of connections without a name, that user's first has to go; where all users together
@@ -95,10 +112,12 @@ public struct AppSlots: Sendable {
     }
     seats[id] = seat
     count(seat, 1)
+    checkInvariants()
   }
 
   /// Bytes of the connection that are here now.
   public mutating func holds(_ count: Int, _ id: UInt64) {
+    precondition(count >= 0, "less than nothing is here")
     guard let seat = seats[id] else { return }
     bytes.add(count - seat.bytes, user: seat.user, app: seat.app)
     seats[id]?.bytes = count
@@ -122,6 +141,7 @@ public struct AppSlots: Sendable {
 
   public mutating func endWaiting(_ id: UInt64) {
     guard let seat = seats[id] else { return }
+    precondition(seat.waiting > 0, "a request was answered that did not wait")
     waiting.add(-1, user: seat.user, app: seat.app)
     seats[id]?.waiting -= 1
   }
@@ -130,6 +150,7 @@ public struct AppSlots: Sendable {
   public mutating func leave(_ id: UInt64) {
     guard let seat = seats.removeValue(forKey: id) else { return }
     count(seat, -1)
+    checkInvariants()
   }
 
   /// - Parameter sign: 1: what it has counts; -1: no more.

@@ -26,6 +26,9 @@ extension Coalescer {
       start = TransferPolicy.Start(at: now.monotonic, trigger: .volume)
     }
     cargo.sort { ($0.deadline, $0.key) < ($1.deadline, $1.key) }
+    assert(gathered <= bytes, "more bytes are due than travel")
+    assert(start == nil || permitsSpeaking, "a transfer would start over a link that may not be used")
+    assert(Set(cargo.map(\.key)).count == cargo.count, "a table would travel twice in one transfer")
     return TransferPolicy(start: start, cargo: cargo.map(\.key), bytes: bytes)
   }
 

@@ -32,6 +32,7 @@ public struct Coalescer: Sendable {
     public var late: Int
 
     public init(trigger: Trigger, items: [Key], late: Int = 0) {
+      assert((0...items.count).contains(late), "\(late) of \(items.count) are late")
       self.trigger = trigger
       self.items = items
       self.late = late
@@ -97,6 +98,17 @@ public struct Coalescer: Sendable {
     if period > 0, clocks[period] == nil { clocks[period] = PeriodClock(periodMilliseconds: period, at: now) }
     dropUnusedClocks()
     if period == 0, waiting[key] != nil { give(key, tolerance: registration.tolerance, from: now.monotonic) }
+    checkInvariants()
+  }
+
+  private func checkInvariants() {
+    assert(
+      Set(clocks.keys) == Set(registrations.values.map(\.periodMilliseconds)).subtracting([0]),
+      "a period has no clock, or a clock no table")
+    assert(deadlinesUnderway.keys.allSatisfy { underway[$0] != nil }, "what is not under way has a deadline there")
+    assert(
+      waiting.values.allSatisfy { $0.due.map { ($0.trigger != .volume) && ($0.trigger != .control) } ?? true },
+      "what waits is due by what starts transfers of the device alone")
   }
 
   /// No further periodic transfers. What the app demanded still goes.
@@ -104,6 +116,7 @@ public struct Coalescer: Sendable {
     registrations[key] = nil
     if let item = waiting[key], item.due?.trigger != .demand { waiting[key]?.due = nil }
     dropUnusedClocks()
+    checkInvariants()
   }
 
   public mutating func forget(_ table: TableID) {
@@ -118,6 +131,7 @@ public struct Coalescer: Sendable {
       held[key] = nil
     }
     dropUnusedClocks()
+    checkInvariants()
   }
 
   /// There is something to send (write) or to fetch (read) for this table.
@@ -223,6 +237,7 @@ public struct Coalescer: Sendable {
     let policy = policy(at: now)
     let isDue = policy.start.map { $0.at <= now.monotonic } ?? false
     guard isDue || isUnderway, !policy.cargo.isEmpty else { return nil }
+    let before = waiting.count
     let patience = EngineLimits.patienceMilliseconds * 1_000_000
     let late = policy.cargo.count { key in
       waiting[key]?.due.map { $0.deadline + patience < now.monotonic } ?? false
@@ -237,6 +252,9 @@ public struct Coalescer: Sendable {
       tolerated[key] = nil
       paidUntil[key] = max(paidUntil[key] ?? 0, now.monotonic) + rest(of: key)
     }
+    assert(policy.cargo.allSatisfy { underway[$0] != nil && waiting[$0] == nil }, "what was taken waits still")
+    assert(before - waiting.count <= policy.cargo.count, "what waited is lost")
+    checkInvariants()
     let trigger = isDue ? policy.start?.trigger : nil
     return Transfer(trigger: trigger ?? .control, items: policy.cargo, late: late)
   }
@@ -267,6 +285,7 @@ public struct Coalescer: Sendable {
   public mutating func takeDiscards(at now: Moment) -> [Key] {
     let due = tolerated.filter { !$0.value.isSpent && $0.value.since + interval(of: $0.key) <= now.monotonic }
     for key in due.keys { tolerated[key]?.since = now.monotonic }
+    assert(nextDiscard() ?? .max > now.monotonic, "what was given up is due to be given up at once again")
     return due.keys.sorted()
   }
 
@@ -310,6 +329,7 @@ public struct Coalescer: Sendable {
       guard let due = item.due, due.deadline > now.monotonic else { continue }
       let left = due.deadline - now.monotonic
       waiting[key]?.due?.deadline = now.monotonic + (left > span ? left - span : 0)
+      assert(waiting[key]?.due?.deadline ?? 0 <= due.deadline, "a clock that jumped put a deadline off")
     }
   }
 

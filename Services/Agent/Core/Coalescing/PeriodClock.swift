@@ -21,6 +21,7 @@ struct PeriodClock: Sendable {
   private func aligned(_ now: Moment, from wall: Int64) -> (Int64, UInt64) {
     let into = (wall % periodMilliseconds + periodMilliseconds) % periodMilliseconds
     let multiple = wall - into + periodMilliseconds
+    assert(multiple > wall && multiple % periodMilliseconds == 0, "a tick beside the multiples of its period")
     return (multiple, now.monotonic + UInt64(max(0, multiple - now.wallMilliseconds)) * 1_000_000)
   }
 
@@ -33,6 +34,7 @@ struct PeriodClock: Sendable {
         let (multiple, next) = aligned(now, from: now.wallMilliseconds)
         self.multiple = multiple
         self.next = min(self.next, next)
+        assert(self.next > now.monotonic, "a clock that was put back made a tick late")
       }
       return nil
     }
@@ -40,6 +42,7 @@ struct PeriodClock: Sendable {
     // The wall clock may run slower than the other one: a multiple that is only just ahead is the one that has fired.
     let isAhead = multiple > now.wallMilliseconds && multiple - now.wallMilliseconds <= Self.driftMilliseconds
     (multiple, next) = aligned(now, from: isAhead ? multiple : now.wallMilliseconds)
+    assert(tick <= now.monotonic && now.monotonic < next, "the next tick is due with the one that has come")
     return tick
   }
 

@@ -12,7 +12,9 @@ public enum TableEvent: Int64, Sendable, Hashable, CaseIterable {
 /// timestamps, so that those of a table that was dropped are not given again to the next one of its name.
 public struct EventLog: Sendable, Hashable {
   /// All events behind this number are in the log, and none up to it.
-  public var floor: UInt64
+  public var floor: UInt64 {
+    didSet { assert(oldValue <= floor && floor <= last, "events behind \(floor) of a log up to \(last)") }
+  }
   /// The newest event's number; the floor when there is none.
   public private(set) var last: UInt64
   /// All connections of the app together have been told up to here.
@@ -20,7 +22,9 @@ public struct EventLog: Sendable, Hashable {
   /// How much of that is written down.
   private var saved: UInt64
   /// Events in the log.
-  public var count: Int
+  public var count: Int {
+    didSet { assert(count >= 0, "a log of \(count) events") }
+  }
 
   public init(floor: UInt64, last: UInt64, told: UInt64, count: Int) {
     self.floor = floor
@@ -37,6 +41,7 @@ public struct EventLog: Sendable, Hashable {
   public mutating func next(_ stamp: UInt64) -> UInt64 {
     last = max(last + 1, stamp)
     count += 1
+    assert(floor < last, "event \(last) is one that was forgotten already")
     return last
   }
 
@@ -64,6 +69,7 @@ public struct EventRows: Sendable, Hashable {
   /// - Parameter limit: of names.
   public mutating func add(_ rows: EventRows, limit: Int) {
     count += rows.count
+    assert(limit > 0, "a limit of no names names nothing")
     names += rows.names
     if names.count > limit { names.removeFirst(names.count - limit) }
   }

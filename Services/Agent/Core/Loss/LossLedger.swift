@@ -36,11 +36,15 @@ public struct LossLedger: Sendable, Hashable {
   public var waiting: UInt64 { accepted - settled - expired - lost }
 
   /// So many of those that wait may be given up now.
-  public var mayLose: UInt64 {
+  public var mayLose: UInt64 { min(waiting, maximum - min(maximum, lost)) }
+
+  /// So many of those that were accepted may be lost.
+  private var maximum: UInt64 {
     let (thousands, rest) = accepted.quotientAndRemainder(dividingBy: 1000)
     let permille = UInt64(tolerance.maximumPermille)
     let maximum = thousands * permille + rest * permille / 1000
-    return min(waiting, maximum - min(maximum, lost))
+    assert(maximum <= accepted, "more may be lost than there is")
+    return maximum
   }
 
   public mutating func accept() { accepted += 1 }
@@ -61,5 +65,6 @@ public struct LossLedger: Sendable, Hashable {
     case .queue: lostInQueue += rows
     case .server: lostToServer += rows
     }
+    assert(rows == 0 || lost <= maximum, "\(lost) rows are lost of \(accepted), where \(maximum) may be")
   }
 }

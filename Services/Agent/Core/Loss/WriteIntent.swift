@@ -53,7 +53,9 @@ public struct LossTolerance: Sendable, Hashable {
     case .asRegistered, .tolerated:
       let life = intent.timeToLiveMilliseconds ?? timeToLiveMilliseconds
       guard let within = intent.withinMilliseconds else { return life }
-      return life == 0 ? max(1, within) : min(life, max(1, within))
+      let bounded = life == 0 ? max(1, within) : min(life, max(1, within))
+      assert(bounded > 0, "a row that is to go soon would be worth sending for ever")
+      return bounded
     }
   }
 }

@@ -36,6 +36,8 @@ public struct DBusMessage: Sendable, Hashable {
     _ serial: UInt32, _ interface: String, _ member: String, at path: String, of destination: String,
     _ arguments: [String] = []
   ) -> [UInt8] {
+    assert(serial > 0, "a message of D-Bus has a number, from 1")
+    assert(path.utf8.first == UInt8(ascii: "/"), "'\(path)' is no path of an object")
     var fields = Writer()
     fields.field(1, "o") { $0.string(path) }
     fields.field(2, "s") { $0.string(interface) }
@@ -54,7 +56,17 @@ public struct DBusMessage: Sendable, Hashable {
     message.uint32(UInt32(fields.bytes.count))
     message.bytes += fields.bytes
     message.pad(to: 8)
-    return message.bytes + body.bytes
+    assert(message.bytes.count + body.bytes.count <= maximumBytes, "a call is larger than what is read")
+    let call = message.bytes + body.bytes
+    assert(reads(call, as: member), "a call of \(member) does not read as one")
+    return call
+  }
+
+  /// What is written is what would be read, which writes and reads check of one another.
+  private static func reads(_ call: [UInt8], as member: String) -> Bool {
+    var rest = call
+    let message = try? take(from: &rest)
+    return rest.isEmpty && message?.kind == .call && message?.member == member
   }
 
   private struct Writer {
@@ -111,6 +123,7 @@ public struct DBusMessage: Sendable, Hashable {
       default: throw Malformed()
       }
     }
+    assert(end >= 16 && reader.offset <= bytes.count, "a message of \(end) bytes is read for ever, or too far")
     bytes.removeFirst(end)
     return message
   }
@@ -127,12 +140,17 @@ public struct DBusMessage: Sendable, Hashable {
     var offset: Int
 
     mutating func take(_ count: Int) throws(Malformed) -> ArraySlice<UInt8> {
+      assert(count >= 0 && offset <= bytes.count, "bytes are read backwards, or behind the last")
       guard count <= bytes.count - offset else { throw Malformed() }
       defer { offset += count }
       return bytes[offset..<offset + count]
     }
 
-    mutating func pad(to boundary: Int) throws(Malformed) { _ = try take(-offset & (boundary - 1)) }
+    mutating func pad(to boundary: Int) throws(Malformed) {
+      assert(boundary.nonzeroBitCount == 1, "\(boundary) is no power of 2")
+      _ = try take(-offset & (boundary - 1))
+    }
+
     mutating func byte() throws(Malformed) -> UInt8 { try take(1).first ?? 0 }
 
     mutating func uint32() throws(Malformed) -> UInt32 {

@@ -18,10 +18,19 @@ public struct FragmentSize: Sendable, Hashable {
   /// count once.
   /// - Parameter limit: `bytes` when it was sent.
   public mutating func lost(_ size: Int, sentUnder limit: Int) {
+    assert(limit >= EngineLimits.fragmentBytes, "a message was sent under \(limit) bytes, less than a fragment")
     // Of what is small it says nothing.
     guard size >= EngineLimits.fragmentBytes else { return }
     passes = 0
     bytes = min(bytes, max(EngineLimits.fragmentBytes, limit / EngineLimits.fragmentDivisor))
+    checkInvariants()
+  }
+
+  private func checkInvariants() {
+    assert(
+      (EngineLimits.fragmentBytes...EngineLimits.largestMessage).contains(bytes), "messages of \(bytes) bytes")
+    assert((0..<EngineLimits.passesToDouble).contains(passes), "\(passes) have passed without more being sent")
+    assert(!isUnbroken || passes == 0, "what passes is counted though nothing is lost")
   }
 
   /// One has passed, with its answer.
@@ -31,5 +40,6 @@ public struct FragmentSize: Sendable, Hashable {
     guard passes == EngineLimits.passesToDouble else { return }
     passes = 0
     bytes = min(EngineLimits.largestMessage, bytes * 2)
+    checkInvariants()
   }
 }

@@ -56,6 +56,7 @@ public struct LinkState: Sendable, Hashable {
   /// - Returns: false when nobody watches.
   public mutating func becomeAutomatic() -> Bool {
     isAutomatic = isWatched || isAutomatic
+    assert(!isAutomatic || isWatched, "the word of nobody counts")
     return isWatched
   }
 }

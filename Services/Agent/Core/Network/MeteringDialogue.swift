@@ -39,10 +39,24 @@ public struct MeteringDialogue: Sendable {
       answer = begin()
     }
     while let message = try DBusMessage.take(from: &received) { answer += take(message) }
+    checkInvariants()
     return answer
   }
 
+  private func checkInvariants() {
+    assert(isOpen == (serial > 0), "something was said before the bus let us in, or nothing after")
+    assert(!asksAgain || asked != nil, "a question is to follow one that was answered")
+    assert(received.count <= DBusMessage.maximumBytes, "\(received.count) bytes wait for the rest of a message")
+  }
+
+  /// They are numbered for ever, and a bus may make us ask as often as it likes.
+  private mutating func nextSerial() -> UInt32 {
+    serial = serial == .max ? 1 : serial + 1
+    return serial
+  }
+
   private mutating func begin() -> [UInt8] {
+    assert(serial == 0 && asked == nil, "the dialogue has begun before")
     let calls = [
       call("Hello"),
       call(
@@ -56,12 +70,13 @@ public struct MeteringDialogue: Sendable {
   }
 
   private mutating func call(_ member: String, _ arguments: String...) -> [UInt8] {
-    serial += 1
-    return DBusMessage.call(serial, Self.bus, member, at: "/org/freedesktop/DBus", of: Self.bus, arguments)
+    DBusMessage.call(
+      nextSerial(), Self.bus, member, at: "/org/freedesktop/DBus", of: Self.bus, arguments)
   }
 
   private mutating func ask() -> [UInt8] {
-    serial += 1
+    assert(asked == nil, "two questions wait for one answer")
+    let serial = nextSerial()
     asked = serial
     asksAgain = false
     return DBusMessage.call(

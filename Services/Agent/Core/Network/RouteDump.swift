@@ -92,6 +92,7 @@ public struct RouteDump: Sendable, Hashable {
   }
 
   private func sighting(of device: Device?, _ kind: (Device) -> Kind, depth: Int) -> Sighting {
+    assert((0...Self.nestedDevices).contains(depth), "devices are looked through without an end")
     guard let device, depth < Self.nestedDevices else { return .unknown }
     switch kind(device) {
     case .link(let link): return .link(link)
@@ -156,14 +157,17 @@ public struct RouteDump: Sendable, Hashable {
   /// RTM_GETROUTE of one address: how the kernel would reach it now, by all of its tables and rules.
   /// - Parameter address: 4 bytes or 16.
   public static func routeRequest(to address: [UInt8]) -> [UInt8] {
+    assert([4, 16].contains(address.count), "an address of \(address.count) bytes is none of IP")
     let header: [UInt8] = [address.count == 4 ? 2 : 10, UInt8(8 * address.count)] + [UInt8](repeating: 0, count: 10)
     let body = header + bytes(UInt16(4 + address.count)) + bytes(UInt16(1)) + address  // RTA_DST
+    assert(body.count.isMultiple(of: 4), "a message of netlink ends on a multiple of 4")
     return bytes(UInt32(16 + body.count)) + bytes(UInt16(26)) + bytes(UInt16(1)) + bytes(UInt32(1)) + bytes(UInt32(0))
       + body
   }
 
   /// RTM_GETLINK or RTM_GETROUTE of everything there is.
   private static func request(type: UInt16, bodyBytes: Int) -> [UInt8] {
+    assert(bodyBytes > 0 && bodyBytes.isMultiple(of: 4), "a message of netlink ends on a multiple of 4")
     let flags: UInt16 = 0x001 | 0x300  // NLM_F_REQUEST, NLM_F_DUMP
     return bytes(UInt32(16 + bodyBytes)) + bytes(type) + bytes(flags) + bytes(UInt32(1)) + bytes(UInt32(0))
       + [UInt8](repeating: 0, count: bodyBytes)
@@ -268,6 +272,7 @@ private struct NetlinkBytes {
 
   /// The first so many bytes, and, without them, what fills up to four.
   mutating func take(_ count: Int) -> NetlinkBytes? {
+    assert(count > 0, "a part of nothing is taken for ever")
     guard count <= bytes.count else { return nil }
     defer { bytes = bytes.dropFirst((count + 3) & ~3) }
     return NetlinkBytes(bytes.prefix(count))

@@ -134,6 +134,10 @@ public struct UsageLedger: Sendable {
       return .needsGrant(link, day: day, bytes: min(budget, needed + EngineLimits.budgetGrantBytes))
     }
     inFlight[link, default: 0] += bytes
+    assert(
+      bytes == 0 || (spent[link] ?? 0) + (inFlight[link] ?? 0) <= budget,
+      "what is on its way over \(link.name) exceeds its budget")
+    assert(needed <= budget, "\(needed) bytes were granted of a budget of \(budget)")
     return .granted(Reservation(link: link, bytes: bytes))
   }
 
@@ -146,7 +150,8 @@ public struct UsageLedger: Sendable {
   /// - Parameter shares: whose it was, by weight; none: the device's.
   public mutating func settle(_ reservation: Reservation, _ bytes: Bytes, shares: Shares = Shares()) {
     let others = inFlight[reservation.link] ?? 0
-    inFlight[reservation.link] = others - min(others, reservation.bytes)
+    assert(reservation.bytes <= others, "a message was settled that is not on its way")
+    inFlight[reservation.link] = others - reservation.bytes
     record(bytes, on: reservation.link, shares: shares)
   }
 
@@ -174,15 +179,25 @@ public struct UsageLedger: Sendable {
       let part = Bytes(
         up: Self.part(share.up, of: weights.up, in: bytes.up),
         down: Self.part(share.down, of: weights.down, in: bytes.down))
+      assert(part.up <= rest.up && part.down <= rest.down, "tables are charged more than was carried")
       rest.up -= part.up
       rest.down -= part.down
       add(part, to: Account(link: link, table: table))
     }
     add(rest, to: Account(link: link, table: nil))
+    checkInvariants(of: link)
+  }
+
+  /// Every byte of a link is somebody's.
+  private func checkInvariants(of link: LinkClass) {
+    assert(
+      accounts.reduce(0) { $1.key.link == link ? $0 + $1.value.up + $1.value.down : $0 } <= spent[link] ?? 0,
+      "accounts of \(link.name) have more than it has carried")
   }
 
   private static func part(_ share: UInt64, of weights: UInt64, in bytes: UInt64) -> UInt64 {
-    weights == 0 ? 0 : weights.dividingFullWidth(share.multipliedFullWidth(by: bytes)).quotient
+    assert(share <= weights, "a part is more than the whole")
+    return weights == 0 ? 0 : weights.dividingFullWidth(share.multipliedFullWidth(by: bytes)).quotient
   }
 
   private mutating func add(_ bytes: Bytes, to account: Account) {

@@ -45,6 +45,7 @@ public struct Admission: Sendable, Hashable {
   public mutating func refused(at now: Int64) -> Bool {
     guard refusal == nil else { return false }
     refusalsInARow += 1
+    assert(refusalsInARow <= EngineLimits.refusalsBeforeMark, "a device is refused too often without a mark")
     guard refusalsInARow >= EngineLimits.refusalsBeforeMark else { return false }
     refusal = Refusal(credentials: credentials, since: now)
     return true
@@ -54,6 +55,7 @@ public struct Admission: Sendable, Hashable {
   /// - Returns: whether it was marked.
   public mutating func clear() -> Bool {
     defer { (refusal, refusalsInARow) = (nil, 0) }
+    assert(refusal?.credentials ?? credentials == credentials, "the mark is of other credentials")
     return refusal != nil
   }
 

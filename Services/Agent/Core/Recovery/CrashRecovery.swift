@@ -15,6 +15,11 @@ public enum CrashRecovery: Sendable, Hashable {
     after.openObjects = 0
     // Whether the push carried objects (∃DCT) nobody knows any more: then it may have.
     if flags.syncPending { after.rearm(RowChange(cells: true, objects: true)) }
+    assert(!after.syncPending && after.openObjects == 0, "a row that was left goes on with something open")
+    assert(
+      (after.tableDirty, after.objectDirty) == (true, true) || !flags.syncPending,
+      "what was in a push that was cut off would not go again")
+    assert(after.inConflict == flags.inConflict, "a crash settles no conflict")
     return .goOn(after)
   }
 

@@ -11,6 +11,8 @@ public enum AppArguments {
       if valued.contains(String(next.dropFirst(2))), let value = rest.popFirst() { flags.append(value) }
     }
     guard let word = rest.popFirst() else { return flags }
-    return [word] + flags + rest
+    let all = [word] + flags + rest
+    precondition(all.count == arguments.count, "an argument was lost, or stands twice")
+    return all
   }
 }

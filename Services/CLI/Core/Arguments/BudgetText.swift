@@ -18,6 +18,7 @@ public enum BudgetText {
   }
 
   private static func bytes(_ text: String) -> UInt64? {
+    assert(text == text.lowercased(), "units are looked for in lower case")
     let unit = units.first { text.hasSuffix($0.name) }
     let digits = text.dropLast(unit?.name.count ?? 0)
     guard let number = Double(digits), number.isFinite, number >= 0 else { return nil }

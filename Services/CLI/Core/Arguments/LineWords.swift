@@ -27,6 +27,9 @@ public enum LineWords {
       }
     }
     guard quote == nil else { throw CaravanError(.invalidData, "a quote is not closed: \(line.prefix(80))") }
-    return words + (word.map { [$0] } ?? [])
+    words += word.map { [$0] } ?? []
+    assert(
+      words.reduce(0) { $0 + $1.unicodeScalars.count } <= line.unicodeScalars.count, "words hold more than the line")
+    return words
   }
 }

@@ -93,16 +93,35 @@ public struct ConnectionTable: Sendable {
   public var devices: Int { owners.count }
 
   public mutating func opened(_ connection: BrokerConnection) {
-    guard connections.updateValue(connection, forKey: connection.id) == nil, connection.issuer == signer else { return }
-    owners[connection.key, default: Owner(name: connection.name, count: 0)].count += 1
+    // What a broker tells of a connection last is true of it: it may be another user's than was told before.
+    if let known = connections[connection.id] {
+      guard known != connection else { return }
+      closed(known.id)
+    }
+    connections[connection.id] = connection
+    if connection.issuer == signer {
+      owners[connection.key, default: Owner(name: connection.name, count: 0)].count += 1
+    }
+    checkInvariants()
+  }
+
+  /// The counts of devices are those of their connections.
+  private func checkInvariants() {
+    precondition(owners.count <= connections.count, "a device is connected by no connection")
+    // All of many are not counted again after each.
+    guard connections.count <= 64 else { return }
+    assert(
+      owners.values.reduce(0) { $0 + $1.count } == connections.values.count { $0.issuer == signer },
+      "a connection is counted for no device, or for another one")
+    assert(owners.values.allSatisfy { $0.count > 0 }, "a device without connections is counted")
   }
 
   /// One that is not known has ended already, as far as anybody knows.
   public mutating func closed(_ id: BrokerConnection.ID) {
-    guard let connection = connections.removeValue(forKey: id), connection.issuer == signer,
-      let owner = owners[connection.key]
-    else { return }
+    guard let connection = connections.removeValue(forKey: id), connection.issuer == signer else { return }
+    guard let owner = owners[connection.key] else { preconditionFailure("a connection of a device was not counted") }
     owners[connection.key] = owner.count > 1 ? Owner(name: owner.name, count: owner.count - 1) : nil
+    checkInvariants()
   }
 
   /// What a broker lists takes the place of what it told.
@@ -121,6 +140,7 @@ public struct ConnectionTable: Sendable {
 
   public func crowd(of key: String) -> Crowd? {
     guard let owner = owners[key], owner.count > limits.each else { return nil }
+    precondition(owner.count <= count, "a device has more connections than there are")
     return Crowd(key: key, name: owner.name, count: owner.count)
   }
 

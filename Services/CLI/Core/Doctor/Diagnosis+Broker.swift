@@ -49,7 +49,7 @@ extension Diagnosis {
   /// What the agent remembers of it: it tries its broker once an hour.
   static func refusal(_ facts: DeviceFacts) -> [Finding] {
     guard let refusal = facts.data?.refusal else { return [] }
-    let since = "brokers have refused the agent for \(span(max(0, facts.now - refusal.since)))"
+    let since = "brokers have refused the agent for \(span(from: min(refusal.since, facts.now), to: facts.now))"
     if case .token(let token)? = facts.credentials?.content, token.digest != refusal.digest {
       return [.problem(.broker, "\(since), with other credentials than these", "systemctl restart caravan-agent")]
     }
@@ -69,13 +69,12 @@ extension Diagnosis {
     _ certificate: BrokerFacts.Certificate, of url: String, now: Int64
   ) -> [Finding] {
     let renew = "have whoever runs the broker renew it"
-    let good = "the certificate of \(url) is good for \(span(certificate.notAfter - now))"
     if now >= certificate.notAfter {
-      let past = "the certificate of \(url) expired \(span(now - certificate.notAfter)) ago"
+      let past = "the certificate of \(url) expired \(span(from: certificate.notAfter, to: now)) ago"
       return [.problem(.certificate, past, "\(renew); or is this clock ahead?")]
     }
     if now + skewSeconds < certificate.notBefore {
-      let future = "the certificate of \(url) begins in \(span(certificate.notBefore - now))"
+      let future = "the certificate of \(url) begins in \(span(from: now, to: certificate.notBefore))"
       return [.problem(.certificate, future, "wait until then; or is this clock behind?")]
     }
     if let complaint = certificate.complaint {
@@ -85,13 +84,21 @@ extension Diagnosis {
           "give the file of who signed it (tls-ca), and use a name that is in it")
       ]
     }
-    if certificate.notAfter - now < soonSeconds { return [.warning(.certificate, good, renew)] }
+    let good = "the certificate of \(url) is good for \(span(from: now, to: certificate.notAfter))"
+    if certificate.notAfter < now + soonSeconds { return [.warning(.certificate, good, renew)] }
     return [.ok(.certificate, good)]
   }
 
   // MARK: Time as people read it
 
-  static func span(_ seconds: Int64) -> String {
+  /// Either may be any number: a file says so.
+  static func span(from begin: Int64, to end: Int64) -> String {
+    precondition(begin <= end, "the time from \(begin) to \(end) is none")
+    let (seconds, isTooLong) = end.subtractingReportingOverflow(begin)
+    return span(isTooLong ? .max : seconds)
+  }
+
+  private static func span(_ seconds: Int64) -> String {
     for (unit, length) in [("days", 86_400), ("hours", 3_600), ("minutes", 60)] as [(String, Int64)]
     where seconds >= 2 * length {
       return "\(seconds / length) \(unit)"

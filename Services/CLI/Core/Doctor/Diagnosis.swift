@@ -22,7 +22,22 @@ public enum Diagnosis {
     if let seen = facts.data { findings += data(seen) }
     if let seen = facts.files { findings += files(seen) }
     if let seen = facts.cloud { findings += cloud(seen) }
+    checkInvariants(findings, facts)
     return findings
+  }
+
+  /// Whatever was looked at is spoken of, and nothing else is.
+  private static func checkInvariants(_ findings: [Finding], _ facts: DeviceFacts) {
+    precondition(findings.first?.subject == .clock, "a wrong clock explains what follows, and is not said first")
+    let said = Set(findings.map(\.subject))
+    for (subject, isSeen) in [
+      (.agent, facts.agent != nil), (.credentials, facts.credentials != nil), (.data, facts.data != nil),
+      (.store, facts.data != nil), (.files, facts.files != nil), (.cloud, facts.cloud != nil),
+    ] as [(Finding.Subject, Bool)] {
+      precondition(said.contains(subject) == isSeen, "nothing is said of the \(subject.rawValue), or without a look")
+    }
+    precondition(
+      findings.count { $0.subject == .broker } >= facts.brokers.count, "of one of the brokers nothing is said")
   }
 
   // MARK: Clock
@@ -33,13 +48,13 @@ public enum Diagnosis {
       return [.problem(.clock, "the clock shows a time before 2024", advice)]
     }
     if case .token(let token)? = facts.credentials?.content, facts.now + skewSeconds < token.issued {
-      let behind = span(token.issued - facts.now)
+      let behind = span(from: facts.now, to: token.issued)
       return [.problem(.clock, "the clock is at least \(behind) behind: the credentials were made later", advice)]
     }
     if let certificate = facts.brokers.compactMap(\.certificate).first(where: {
       facts.now + skewSeconds < $0.notBefore
     }) {
-      let behind = span(certificate.notBefore - facts.now)
+      let behind = span(from: facts.now, to: certificate.notBefore)
       return [.problem(.clock, "the clock is at least \(behind) behind: a broker's certificate begins later", advice)]
     }
     return [.ok(.clock, "the time is plausible")]
@@ -105,11 +120,13 @@ public enum Diagnosis {
     }
     let name = "device '\(token.device)' of user '\(user)' in account \(token.account)"
     guard let expires = token.expires else { return [.ok(.credentials, name)] }
-    if now >= expires { return [.problem(.credentials, "\(name) expired \(span(now - expires)) ago", enrol)] }
-    if expires - now < soonSeconds {
-      return [.warning(.credentials, "\(name) expires in \(span(expires - now))", enrol)]
+    if now >= expires {
+      return [.problem(.credentials, "\(name) expired \(span(from: expires, to: now)) ago", enrol)]
     }
-    return [.ok(.credentials, "\(name), for \(span(expires - now))")]
+    if expires < now + soonSeconds {
+      return [.warning(.credentials, "\(name) expires in \(span(from: now, to: expires))", enrol)]
+    }
+    return [.ok(.credentials, "\(name), for \(span(from: now, to: expires))")]
   }
 
   // MARK: Data

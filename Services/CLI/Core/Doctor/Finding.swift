@@ -22,6 +22,7 @@ public struct Finding: Sendable, Hashable {
   public let advice: String?
 
   public init(_ level: Level, _ subject: Subject, _ meaning: String, advice: String? = nil) {
+    precondition((advice == nil) == (level == .ok), "a \(level.rawValue) with advice, or without")
     self.level = level
     self.subject = subject
     self.meaning = meaning
@@ -40,7 +41,10 @@ public struct Finding: Sendable, Hashable {
 
   /// One line.
   public var text: String {
-    func padded(_ word: String, _ width: Int) -> String { word + String(repeating: " ", count: width - word.count) }
+    func padded(_ word: String, _ width: Int) -> String {
+      precondition(word.count <= width, "'\(word)' is wider than its column")
+      return word + String(repeating: " ", count: width - word.count)
+    }
     let line = "\(padded(level.rawValue, 7))  \(padded(subject.rawValue, 11))  \(meaning)"
     let said = advice.map { "\(line): \($0)" } ?? line
     return String(said.map { $0.isNewline ? " " : $0 })

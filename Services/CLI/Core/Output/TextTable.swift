@@ -8,6 +8,7 @@ public struct TextTable: Sendable {
 
   /// - Parameter columns: names; those that begin with `>` are aligned to the right.
   public init(_ columns: [String]) {
+    precondition(!columns.isEmpty, "a table without columns shows nothing")
     names = columns.map { $0.hasPrefix(">") ? String($0.dropFirst()) : $0 }
     alignsRight = columns.map { $0.hasPrefix(">") }
   }
@@ -37,6 +38,8 @@ public struct TextTable: Sendable {
 
   private static func shown(_ cell: String) -> String {
     let plain = String(cell.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7f ? "·" : Character($0) })
-    return plain.count <= widest ? plain : "\(plain.prefix(widest - 1))…"
+    let cut = plain.count <= widest ? plain : "\(plain.prefix(widest - 1))…"
+    precondition(cut.count <= widest, "a cell is wider than \(widest)")
+    return cut
   }
 }

@@ -46,6 +46,8 @@ public enum Size {
       units.removeFirst()
     }
     let tenths = Int((value * 10).rounded())
+    precondition(tenths >= 10, "\(bytes) bytes are less than 1 of their unit")
+    precondition(tenths < 10_240 || units.count == 1, "\(bytes) bytes are more than 1 of the next unit")
     return "\(tenths / 10).\(tenths % 10) \(units.first ?? "TiB")"
   }
 }

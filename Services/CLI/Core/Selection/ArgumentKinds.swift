@@ -28,6 +28,7 @@ public struct ArgumentKinds: Sendable, Equatable {
   /// - Throws: `schemaViolation` when an argument is none of its column's kind.
   public func values(_ arguments: some Sequence<String>) throws(CaravanError) -> [Value] {
     var values: [Value] = []
+    precondition(arguments.underestimatedCount <= columns.count, "an argument would be lost for want of a '?'")
     for (argument, column) in zip(arguments, columns) {
       guard let column else {
         values.append(TypedText.guess(argument))
@@ -35,6 +36,7 @@ public struct ArgumentKinds: Sendable, Equatable {
       }
       values.append(try TypedText.value(argument, column.name, column.kind))
     }
+    precondition(values.count == columns.count, "\(values.count) values for \(columns.count) '?'")
     return values
   }
 }

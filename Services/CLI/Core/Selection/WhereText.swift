@@ -20,7 +20,8 @@ public struct WhereText: Sendable, Equatable {
       throw CaravanError(.invalidData, "--where has \(arguments) '?' and \(given.count) arguments: give one for each")
     }
     let expression = try text.bound(to: type) { number, role throws(CaravanError) in
-      switch role {
+      precondition(given.indices.contains(number), "there is no argument \(number) of \(given.count)")
+      return switch role {
       case .value(let field): try TypedText.value(given[number], field.name, field.kind)
       case .text: .text(given[number])
       case .number: try TypedText.value(given[number], "?", .real)

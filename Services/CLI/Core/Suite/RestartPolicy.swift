@@ -14,8 +14,11 @@ public struct RestartPolicy: Sendable, Hashable {
   /// - Parameter life: how long it ran.
   /// - Returns: the wait before the next start.
   public mutating func died(after life: Duration) -> Duration {
+    precondition(life >= .zero, "a process died before it began")
     deaths = life >= Self.recovery ? 1 : deaths + 1
     guard deaths > 1 else { return .zero }
-    return min(Self.first * (1 << min(deaths - 2, 16)), Self.longest)
+    let wait = min(Self.first * (1 << min(deaths - 2, 16)), Self.longest)
+    precondition(wait >= Self.first, "a process that dies again and again is started without a pause")
+    return wait
   }
 }

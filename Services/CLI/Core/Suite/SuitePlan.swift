@@ -44,7 +44,11 @@ public struct SuiteScale: Sendable, Hashable {
     }
   }
 
-  public subscript(_ service: SuiteService) -> Int { counts[service] ?? 1 }
+  public subscript(_ service: SuiteService) -> Int {
+    let count = counts[service] ?? 1
+    precondition((1...Self.most).contains(count), "\(count) processes of \(service.rawValue)")
+    return count
+  }
 }
 
 /// One process of a service.
@@ -58,9 +62,11 @@ public struct SuiteProcess: Sendable, Hashable {
 
   /// All of them in the order of their start.
   public static func all(_ scale: SuiteScale) -> [SuiteProcess] {
-    SuiteService.allCases.flatMap { service in
+    let all = SuiteService.allCases.flatMap { service in
       (1...scale[service]).map { SuiteProcess(service: service, number: $0) }
     }
+    precondition(Set(all.map(\.name)).count == all.count, "two processes would write one log")
+    return all
   }
 }
 
@@ -87,6 +93,7 @@ public struct SuiteDirectory: Sendable, Hashable {
   public func arguments(
     of process: SuiteProcess, bus: [String], http: [String], opensContainers: Bool, onPostgres: Bool = false
   ) -> [String] {
+    precondition(process.number > 0, "processes are numbered from 1")
     let common = bus + ["--creds", credentials(process.service.rawValue)]
     switch process.service {
     case .storage:

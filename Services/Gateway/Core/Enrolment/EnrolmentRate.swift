@@ -13,6 +13,7 @@ public struct EnrolmentRate: Sendable {
   ///   - each: of one address; nil: any.
   ///   - all: of all of them; nil: any.
   package init(each: Rate?, all: Rate?, capacity: Int = Limits.bucketsKept) {
+    assert(capacity > 0, "a rate of each address needs room for one")
     self.each = each
     self.all = all
     self.capacity = capacity
@@ -37,6 +38,7 @@ public struct EnrolmentRate: Sendable {
     guard let each else { return nil }
     if buckets[address] == nil, buckets.count >= capacity { makeRoom(at: now) }
     buckets[address, default: TokenBucket()].take(1, each, at: now)
+    assert(buckets.count <= capacity, "\(buckets.count) addresses are remembered, of \(capacity)")
     return nil
   }
 

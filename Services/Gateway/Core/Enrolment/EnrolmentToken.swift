@@ -33,6 +33,7 @@ public struct EnrolmentToken: Sendable, Equatable {
   /// Whether `key` may enrol with this token now.
   /// - Throws: `notAuthenticated`, in the same words for every reason but expiry.
   public func claim(by key: String, at now: Int64) throws(CaravanError) -> Claim {
+    assert(!key.isEmpty, "nobody claims a token: it would seem that nobody had")
     if claimedBy == key { return .repeatAnswer }
     guard claimedBy.isEmpty else { throw Self.unknown }
     guard now <= expires else {
@@ -40,6 +41,7 @@ public struct EnrolmentToken: Sendable, Equatable {
     }
     var taken = self
     taken.claimedBy = key
+    assert((try? taken.claim(by: key, at: now)) == .repeatAnswer, "who asks again after a lost answer is turned away")
     return .take(taken)
   }
 

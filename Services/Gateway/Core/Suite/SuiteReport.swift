@@ -77,6 +77,7 @@ public struct SuiteReport: Sendable, Equatable {
   /// work. None: it is ready.
   public func obstacles(to required: [String]) -> [String] {
     let missing = missing(of: required)
+    assert(Set(required).count == required.count, "a service is required twice, and would be missed twice")
     let unable = required.compactMap { name -> String? in
       let own = instances.filter { $0.service == name }
       guard let trouble = own.first?.trouble, own.allSatisfy({ $0.trouble != nil }) else { return nil }
@@ -87,9 +88,10 @@ public struct SuiteReport: Sendable, Equatable {
 
   /// The report as the status page shows it; rates and latencies are those since `earlier`.
   public func json(since earlier: SuiteReport?, required: [String]) -> JSON {
+    assert(earlier?.takenAt ?? 0 <= takenAt, "the earlier report was taken later")
     let rows = instances.map { instance -> JSON in
       let before = earlier?.instances.first { $0.instance == instance.instance }
-      let seconds = earlier.map { Double(takenAt &- $0.takenAt) / 1e9 } ?? 0
+      let seconds = earlier.map { Double(takenAt - $0.takenAt) / 1e9 } ?? 0
       return [
         "service": .string(instance.service), "instance": .string(instance.instance),
         "version": .string(instance.version), "host": .string(instance.host),
@@ -109,16 +111,20 @@ public struct SuiteReport: Sendable, Equatable {
     ]
   }
 
+  /// A service may say any number, and one that no count can be.
+  private static func whole(_ gauge: Double) -> Int64 { Int64(exactly: gauge.rounded()) ?? .max }
+
   /// What keeps nobody from work, and somebody should look at.
   public var warnings: [String] {
     var warnings: [String] = []
     let damaged = instances.compactMap { $0.gauge("caravan_storage_damaged_chunks") }.max() ?? 0
     if damaged > 0 {
-      warnings.append("\(Int64(damaged)) chunks of objects are damaged on storage's disk: caravan damage lists them")
+      warnings.append(
+        "\(Self.whole(damaged)) chunks of objects are damaged on storage's disk: caravan damage lists them")
     }
     let records = instances.compactMap { $0.gauge("caravan_storage_damaged_records") }.max() ?? 0
     if records > 0 {
-      warnings.append("\(Int64(records)) records are damaged on storage's disk: caravan damage lists them")
+      warnings.append("\(Self.whole(records)) records are damaged on storage's disk: caravan damage lists them")
     }
     if instances.contains(where: { $0.gauge("caravan_storage_clock_trusted") == 0 }) {
       warnings.append(
@@ -131,15 +137,19 @@ public struct SuiteReport: Sendable, Equatable {
 extension EndpointReport {
   /// `rate` is requests a second and `latency_ms` their mean, both null before there are two reports to compare.
   func json(since earlier: EndpointReport?, seconds: Double) -> JSON {
+    assert(earlier.map { $0.name == name } ?? true, "'\(name)' is compared with another endpoint")
+    assert(seconds.isFinite && seconds >= 0, "no time has passed backwards")
     var object: JSON.Object = [
       "name": .string(name), "requests": .int(Int64(clamping: requests)), "errors": .int(Int64(clamping: errors)),
       "in_flight": .int(Int64(clamping: inFlight)), "rate": .null, "latency_ms": .null,
     ]
-    guard let earlier, seconds > 0, requests >= earlier.requests else { return .object(object) }
+    guard let earlier, seconds > 0, requests >= earlier.requests,
+      processingNanoseconds >= earlier.processingNanoseconds
+    else { return .object(object) }
     let count = requests - earlier.requests
     object["rate"] = .double(Double(count) / seconds)
     if count > 0 {
-      let nanoseconds = processingNanoseconds &- earlier.processingNanoseconds
+      let nanoseconds = processingNanoseconds - earlier.processingNanoseconds
       object["latency_ms"] = .double(Double(nanoseconds) / Double(count) / 1e6)
     }
     return .object(object)

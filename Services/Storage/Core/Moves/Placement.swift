@@ -14,6 +14,8 @@ package struct Placement: Sendable, Hashable {
   package private(set) var leaving: String?
 
   package init(store: String = main, to: String? = nil, leaving: String? = nil) {
+    assert(leaving != store, "what is in store '\(store)' is the truth, and was to be removed")
+    assert(to != store, "store '\(store)' was to be copied to itself, which begins with emptying it")
     self.store = store
     self.to = to
     self.leaving = leaving
@@ -53,8 +55,16 @@ package struct Placement: Sendable, Hashable {
   }
 
   /// It stays where it is; what was copied goes.
-  package var givenUp: Placement { Placement(store: store, leaving: to ?? leaving) }
-  package var cleared: Placement { Placement(store: store, to: to) }
+  package var givenUp: Placement {
+    assert(leaving == nil, "a move is given up that cannot have begun: \(leaving ?? "") is not empty yet")
+    guard let to else { preconditionFailure("no move is under way that could be given up") }
+    return Placement(store: store, leaving: to)
+  }
+
+  package var cleared: Placement {
+    assert(leaving != nil, "there was nothing to remove")
+    return Placement(store: store, to: to)
+  }
 
   // MARK: As a record
 
@@ -73,7 +83,14 @@ package struct Placement: Sendable, Hashable {
     guard let store = text(Self.storeField) else {
       throw CaravanError(.internalError, "a placement of a user names no store: restore the main store")
     }
-    self.init(store: store, to: text(Self.toField), leaving: text(Self.leavingField))
+    let (to, leaving) = (text(Self.toField), text(Self.leavingField))
+    guard to != store, leaving != store else {
+      throw CaravanError(
+        .internalError,
+        "a placement of a user would have store '\(store)' emptied, where they are: restore the main store"
+      )
+    }
+    self.init(store: store, to: to, leaving: leaving)
   }
 
   /// - Throws: `invalidData` for what cannot be a store's name.

@@ -19,7 +19,10 @@ package struct PlacedObject: Sendable, Hashable {
     fingerprint = parts.count > 1 ? String(parts[1]) : ""
   }
 
-  package var text: String { "\(path) \(fingerprint)" }
+  package var text: String {
+    precondition(!path.utf8.contains(0x20), "a path with a space would be cut at it when it is read back")
+    return "\(path) \(fingerprint)"
+  }
 }
 
 extension PlacedObject {
@@ -27,6 +30,7 @@ extension PlacedObject {
   ///   - field: its name.
   ///   - index: in a list of objects.
   package static func path(_ zone: ZoneID, record: String, field: String, index: Int? = nil) -> String {
+    precondition(index ?? 0 >= 0, "no object of a list is before its first")
     let database = zone.database
     let parts = [
       database.container.text, database.environment.rawValue, database.owner?.text ?? "_public", zone.name, record,
@@ -48,6 +52,8 @@ extension PlacedObject {
         text += digits.utf8.count == 1 ? "~0\(digits)" : "~\(digits)"
       }
     }
+    precondition(text.utf8.first != 0x2e, "a part of a path would hide a file, or mean a folder")
+    assert(!text.utf8.contains(0x2f) && !text.utf8.contains(0x20), "a part of a path would be two")
     return text
   }
 }
@@ -67,9 +73,14 @@ package struct ObjectPlan: Sendable, Hashable {
   package init(wanted: [PlacedObject], there: [PlacedObject]) {
     let known = Set(there)
     let paths = Set(wanted.map(\.path))
+    precondition(paths.count == wanted.count, "two objects of a record have one path")
     kept = wanted.filter(known.contains)
     puts = wanted.filter { !known.contains($0) }
     removals = there.filter { !paths.contains($0.path) }
+    // Nobody removes what is still wanted, and what is there afterwards is what is wanted.
+    assert(
+      Set(there.map(\.path)).subtracting(removals.map(\.path)).union(puts.map(\.path)) == paths,
+      "the object store would not have what the record has")
   }
 }
 
@@ -85,5 +96,8 @@ package enum ObjectRetry {
   ]
 
   /// Doubled with every try, up to five minutes.
-  package static func wait(after attempts: Int) -> Duration { .seconds(min(1 << Int64(min(attempts, 16)), longest)) }
+  package static func wait(after attempts: Int) -> Duration {
+    precondition(attempts >= 0, "nothing was tried fewer than no times")
+    return .seconds(min(1 << Int64(min(attempts, 16)), longest))
+  }
 }
