@@ -18,7 +18,7 @@ extension Rule {
   static let all: [Rule] = [
     cLibraries, foundation, pureRooms, downwards, reExports, backends, bannedCalls, unboundedStreams, uncheckedSharing,
     oneDoor,
-    fileSize, functionSize, lineWidth,
+    fileSize, functionSize, lineWidth, flagCount,
   ]
 
   // MARK: Imports

@@ -44,3 +44,40 @@ extension Rule {
     return violations
   }
 }
+
+extension Rule {
+  private static let declaration =
+    #"^ *(?:(?:public|package|private|fileprivate|final|indirect) )*(?:struct|class|enum|actor) "#
+  private static let flag =
+    #"^ *(?:(?:private|fileprivate|public|package)(?:\(set\))? )*var \w+(?:: Bool\b[^{]*| = (?:true|false))$"#
+
+  /// What decides has one state, an enum, and facts; of many flags most combinations mean nothing.
+  static let flagCount = Rule(
+    name: "a type of Core has at most three stored flags",
+    canary: SourceFile(
+      path: "Services/Sync/Core/Flags.swift",
+      text:
+        "struct Flags {\n  var a = false\n  public var b: Bool\n  private(set) var c: Bool = true\n  var d = true\n}\n")
+  ) { file in
+    guard isOurs(file), file.path.contains("/Core/"), !file.path.hasPrefix("Tests/") else { return [] }
+    var violations: [Violation] = []
+    var open: [(line: Int, indent: Int, flags: Int)] = []
+    for (number, line) in file.code.enumerated() {
+      let indent = line.prefix { $0 == " " }.count
+      if line.range(of: declaration, options: .regularExpression) != nil, line.hasSuffix("{") {
+        open.append((number, indent, 0))
+      } else if let type = open.last, indent == type.indent, line.dropFirst(indent).hasPrefix("}") {
+        if type.flags > 3 {
+          violations.append(
+            Violation(path: file.path, line: type.line + 1, reason: "\(type.flags) stored flags: make them an enum"))
+        }
+        open.removeLast()
+      } else if let type = open.last, indent == type.indent + 2,
+        line.range(of: flag, options: .regularExpression) != nil
+      {
+        open[open.count - 1].flags += 1
+      }
+    }
+    return violations
+  }
+}

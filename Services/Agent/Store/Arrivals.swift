@@ -79,24 +79,23 @@ struct Arrivals: TablePart {
     if state.showsSnapshots, !incoming.isOwn { return try keepStaged(entry, &state, &summary) }
     let isBehindAll = newest.utf8.lexicographicallyPrecedes(entry.name.utf8)
     let row = isBehindAll ? nil : try state.rows.row(id: entry.name, database)
-    let decision = try decide(entry, isOwn: incoming.isOwn, isStranger: incoming.isStranger, row, in: state)
-    switch decision {
+    let origin: Arrival.Origin = incoming.isOwn ? .own : incoming.isStranger ? .outsideFilter : .others
+    var content: RowCodec.Content?
+    let plan = try plan(entry, origin, row, in: state, &content)
+    switch plan {
     case .hold: try wait(entry, &state, &summary)
-    case .insert, .apply:
-      let content = try state.codec.content(entry.body)
-      guard try objectChunks.absent(of: content.objects, in: state).isEmpty else {
-        return try wait(entry, &state, &summary)
-      }
-      try writer.take(content, entry, over: row, in: state)
+    case .take:
+      if content == nil { content = try state.codec.content(entry.body) }
+      if let content { try writer.take(content, entry, over: row, in: state) }
       if isBehindAll { newest = entry.name }
       summary.applied += 1
-    case .ignore, .unexplained, .remove, .conflict, .adopt:
+    case .leave, .unexplained, .remove, .contest, .adopt:
       // The row may have become this without anybody having said by whom: an answer was lost, or the store is from a
       // release that did not ask.
       if let row, row.head.version == entry.version {
         try writer.note(entry, ofRow: row.key, isMissing: true, in: state)
       }
-      try carryOut(decision, entry, row, in: state, &summary)
+      try carryOut(plan, entry, row, in: state, &summary)
     }
   }
 
@@ -108,66 +107,75 @@ struct Arrivals: TablePart {
     summary.staged += 1
   }
 
-  /// - Parameter isStranger: the entry has no body; what it would have does not belong to the table.
-  func decide(
-    _ entry: Entry, isOwn: Bool, isStranger: Bool = false, _ row: StoredRow?, in state: TableState
-  ) throws(CaravanError) -> ArrivalDecision {
-    if isOwn, state.properties.isPartial {
-      guard let row else { return .ignore }
-      // It was left to the cloud and made anew since: this is not what it is.
-      if row.head.isNew { return .unexplained }
-    }
-    // Also where the row has been made anew since: it is not what this entry was.
-    if !entry.isDeleted, retention.wasDeleted(entry.name, of: state.table, version: entry.version) { return .ignore }
-    var arrival = Arrival(version: entry.version, isDeleted: entry.isDeleted, isOwn: isOwn)
-    var isBusy = false
-    if let row {
-      isBusy =
-        resolutions.sessions[state.table] != nil
-        || !openWrites.all.isEmpty && openWrites.isOpen(row: row.id, of: state.table)
-      if row.head.flags.isDirty || row.head.flags.inConflict, !entry.isDeleted, !isOwn, !isStranger {
-        if row.head.presence.isVisible {
-          arrival.equalsLocal = try state.codec.body(row.cells, extra: row.extra) == entry.body
-        }
-        // Most changes have a version to say what they are based on.
-        if !arrival.equalsLocal, row.head.confirmed == 0 || row.head.presence.isLost {
-          arrival.equalsAncestor = try ancestors.isOwnPast(entry, of: row, in: state)
-        }
+  /// - Parameters:
+  ///   - isWhole: every object that the entry names is here; nil: it has to be looked for.
+  ///   - content: of the entry, once it was needed.
+  private func plan(
+    _ entry: Entry, _ origin: Arrival.Origin, _ row: StoredRow?, in state: TableState, isWhole: Bool? = nil,
+    _ content: inout RowCodec.Content?
+  ) throws(CaravanError) -> RowPlan.Arrived {
+    let policy = state.type?.settings?.conflicts ?? .manual
+    let inquiry = RowInquiry.Arrived(
+      Arrival(version: entry.version, isDeleted: entry.isDeleted, origin: origin),
+      in: RowInquiry.Arrived.Table(isPartial: state.properties.isPartial, cloudDecides: policy != .manual))
+    var facts = RowFacts(row?.head)
+    facts[.isWhole] = isWhole
+    while true {
+      switch inquiry.next(knowing: facts) {
+      case .plan(let plan): return plan
+      case .ask(let question): facts[question] = try answer(question, entry, row, in: state, &content)
       }
     }
-    let policy = state.type?.settings?.conflicts ?? .manual
-    let decision = ArrivalDecision.of(arrival, at: row?.head, isBusy: isBusy, cloudDecides: policy != .manual)
-    guard decision == .insert || decision == .apply else { return decision }
-    if try isStranger ? false : retention.belongs(entry, to: state) { return decision }
-    return row == nil ? .ignore : .remove
   }
 
-  func carryOut(
-    _ decision: ArrivalDecision, _ entry: Entry, _ row: StoredRow?, in state: TableState, _ summary: inout PullSummary
+  private func answer(
+    _ question: RowQuestion, _ entry: Entry, _ row: StoredRow?, in state: TableState, _ content: inout RowCodec.Content?
+  ) throws(CaravanError) -> Bool {
+    switch (question, row) {
+    case (.wasDeleted, _): return retention.wasDeleted(entry.name, of: state.table, version: entry.version)
+    case (.belongs, _): return try retention.belongs(entry, to: state)
+    case (.isWhole, _):
+      let decoded = try state.codec.content(entry.body)
+      content = decoded
+      return try objectChunks.absent(of: decoded.objects, in: state).isEmpty
+    case (.isBusy, let row?):
+      return resolutions.sessions[state.table] != nil
+        || !openWrites.all.isEmpty && openWrites.isOpen(row: row.id, of: state.table)
+    case (.isAsHere, let row?): return try state.codec.body(row.cells, extra: row.extra) == entry.body
+    case (.isOwnPast, let row?): return try ancestors.isOwnPast(entry, of: row, in: state)
+    case (.isAsSent, _), (.isBusy, nil), (.isAsHere, nil), (.isOwnPast, nil):
+      preconditionFailure("\(question) was asked of an entry that arrived, and of a row that it is not about")
+    }
+  }
+
+  private func carryOut(
+    _ plan: RowPlan.Arrived, _ entry: Entry, _ row: StoredRow?, in state: TableState, _ summary: inout PullSummary
   ) throws(CaravanError) {
-    switch (decision, row) {
-    case (.ignore, _), (.hold, _): return
+    switch (plan, row) {
+    case (.leave, _), (.hold, _): return
     case (.unexplained, _): summary.isUnexplained = true
-    case (.insert, _), (.apply, _?):
+    case (.take, _):
       try writer.take(try state.codec.content(entry.body), entry, over: row, in: state)
       summary.applied += 1
     case (.remove, let row?):
       try writer.remove(row, of: state)
       state.draft.note(.changed, row.id)
       summary.removed += 1
-    case (.conflict, var row?):
+    case (.contest(let head), var row?):
       try inbox.keep(entry, role: .serverCopy, of: state)
-      row.head.contest()
+      row.head = head
       try state.rows.updateHead(row, database)
       summary.conflicts += 1
-    case (.adopt, let row?): try adopt(entry, by: row, in: state)
-    case (.apply, nil), (.remove, nil), (.conflict, nil), (.adopt, nil):
-      preconditionFailure("\(decision) was decided for a row that does not exist")
+    case (.adopt(let head), let row?): try adopt(entry, by: row, as: head, in: state)
+    case (.remove, nil), (.contest, nil), (.adopt, nil):
+      preconditionFailure("\(plan) was made for a row that does not exist")
     }
   }
 
   /// The row's change is based on what is its own past. An echo has no body: it is of what the row is based on already.
-  func adopt(_ copy: Entry, by changed: StoredRow, in state: TableState) throws(CaravanError) {
+  func adopt(
+    _ copy: Entry, by changed: StoredRow, as head: RowHead, in state: TableState
+  ) throws(CaravanError) {
     var row = changed
     if try ancestors.wasPushed(copy.body, of: row.key, in: state) {
       // Nobody can be shown what is not here any more.
@@ -177,7 +185,7 @@ struct Arrivals: TablePart {
         try ancestors.forget(of: row.key, in: state)
       }
     }
-    row.head = row.head.adopting(copy.version)
+    row.head = head
     try state.rows.updateHead(row, database)
     try writer.note(copy, ofRow: row.key, in: state)
   }
@@ -206,9 +214,10 @@ struct Arrivals: TablePart {
     _ waiting: StoredIncoming, _ state: inout TableState, _ summary: inout PullSummary
   ) throws(CaravanError) {
     let row = try state.rows.row(id: waiting.name, database)
-    let decision = try decide(waiting.entry, isOwn: false, row, in: state)
-    if case .hold = decision { return }
-    try carryOut(decision, waiting.entry, row, in: state, &summary)
+    var content: RowCodec.Content?
+    let plan = try plan(waiting.entry, .others, row, in: state, isWhole: true, &content)
+    if plan == .hold { return }
+    try carryOut(plan, waiting.entry, row, in: state, &summary)
     try inbox.drop(waiting)
   }
 
@@ -245,9 +254,10 @@ struct Arrivals: TablePart {
   private func knowsEnough(of page: [IncomingEntry], in state: TableState) throws(CaravanError) -> Bool {
     for incoming in page where incoming.isStranger {
       let row = try state.rows.row(id: incoming.entry.name, database)
-      switch try decide(incoming.entry, isOwn: false, isStranger: true, row, in: state) {
-      case .ignore, .remove: continue
-      case .insert, .apply, .adopt, .conflict, .hold, .unexplained: return false
+      var content: RowCodec.Content?
+      switch try plan(incoming.entry, .outsideFilter, row, in: state, &content) {
+      case .leave, .remove: continue
+      case .take, .adopt, .contest, .hold, .unexplained: return false
       }
     }
     return true

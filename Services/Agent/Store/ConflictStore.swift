@@ -135,19 +135,19 @@ struct ConflictStore: TablePart {
   private func settle(
     _ id: String, _ choice: ResolutionSession.Choice, in state: inout TableState
   ) throws(CaravanError) {
-    guard var row = try state.rows.row(id: id, database), row.head.flags.inConflict,
+    guard var row = try state.rows.row(id: id, database),
       let copy = try inbox.entry(named: id, role: .serverCopy, of: state)
     else { return }
-    let old = row
-    switch row.head.resolve(choice.resolution, server: copy.version, serverDeleted: copy.isDeleted) {
-    case .takeServer where try !retention.belongs(copy.entry, to: state): return try writer.remove(row, of: state)
-    case .takeServer: return try writer.overwrite(old, with: copy.entry, in: state)
-    case .remove:
-      try retention.outdate(id, version: copy.version, in: &state)
+    switch try plan(choice.resolution, copy, row, in: state) {
+    case .leave: return
+    case .take: return try writer.overwrite(row, with: copy.entry, in: state)
+    case .remove(let removal):
+      try retention.note(removal, of: id, in: &state)
       return try writer.remove(row, of: state)
-    case .keepLocal: break
+    case .keep(let head, let isMerging):
+      row.head = head
+      if isMerging { try merge(choice, copy, into: &row, of: state) }
     }
-    if choice.resolution == .new { try merge(choice, copy, into: &row, of: state) }
     if copy.isDeleted {
       try ancestors.forget(of: row.key, in: state)
     } else {
@@ -158,6 +158,21 @@ struct ConflictStore: TablePart {
     try state.rows.update(row, database)
     if let authorship = copy.authorship {
       try state.rows.note(authorship, ofRow: row.key, at: copy.version, database)
+    }
+  }
+
+  private func plan(
+    _ resolution: Resolution, _ copy: StoredIncoming, _ row: StoredRow, in state: TableState
+  ) throws(CaravanError) -> RowPlan.Resolved {
+    let inquiry = RowInquiry.Resolved(
+      resolution, server: RowInquiry.Copy(version: copy.version, isDeleted: copy.isDeleted))
+    var facts = RowFacts(row.head)
+    while true {
+      switch inquiry.next(knowing: facts) {
+      case .plan(let plan): return plan
+      case .ask(.belongs): facts[.belongs] = try retention.belongs(copy.entry, to: state)
+      case .ask(let question): preconditionFailure("\(question) was asked of a row whose conflict is resolved")
+      }
     }
   }
 

@@ -21,7 +21,7 @@ extension LocalStore {
   @discardableResult
   public func delete(_ table: TableID, selection: Selection?) async throws(CaravanError) -> Int {
     try catalog.requireZone(of: state(table))
-    let keys = try await keys(of: selection, in: table)
+    let keys = try await selected.keys(of: selection, in: table)
     let state = try state(table)
     guard !keys.isEmpty else { return 0 }
     try change(table, isFreeing: true) { (state) throws(CaravanError) in

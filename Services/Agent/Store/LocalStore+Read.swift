@@ -110,7 +110,7 @@ extension LocalStore {
     guard let cursor = try readers.begin(request, owner: owner) else {
       return RowsPage(cursor: 0, rows: [], hasMore: false)
     }
-    return try await page(of: cursor, handle: newHandle())
+    return try await readers.page(of: cursor, handle: newHandle())
   }
 
   /// - Throws: `leaseExpired` for a cursor that was closed, read to its end, or not used for long; `serverBusy` while
@@ -118,7 +118,7 @@ extension LocalStore {
   public func nextPage(_ handle: UInt64, owner: UInt64) async throws(CaravanError) -> RowsPage {
     let cursor = try readers.cursor(handle, owner: owner)
     readers.cursors[handle] = nil
-    return try await page(of: cursor, handle: handle)
+    return try await readers.page(of: cursor, handle: handle)
   }
 
   /// Closing a cursor that is closed already does nothing.
@@ -136,77 +136,5 @@ extension LocalStore {
         readers.closeIdle()
       }
     }
-  }
-
-  func giveBack(_ reader: Reader) { readers.pool.giveBack(reader) }
-  func takeReader() throws(CaravanError) -> Reader { try readers.pool.take() }
-  func bind(_ arguments: [Value], to statement: Statement) throws(CaravanError) {
-    try Reader.bind(arguments, to: statement)
-  }
-
-  func condition(_ selection: Selection?, of state: TableState) throws(CaravanError) -> String {
-    try readers.condition(selection, of: state)
-  }
-
-  // MARK: Pages
-
-  private func page(of open: ReadCursor, handle: UInt64) async throws(CaravanError) -> RowsPage {
-    var cursor = open
-    cursor.lastUse = host.clock.now
-    var page = PageShape.Page(isLast: true)
-    if let statement = cursor.statement {
-      do throws(CaravanError) { page = try await rows(of: &cursor, statement, handle: handle) } catch {
-        readers.cursors[handle] = nil
-        cursor.reader.close()
-        throw error
-      }
-      for key in page.damaged { damage.note(row: key, of: cursor.table) }
-      cursor.steps += page.steps
-      if page.isLast {
-        statement.reset()
-        cursor.statement = nil
-      }
-    }
-    let hasMore = cursor.statement != nil
-    guard hasMore || cursor.isHeld else {
-      readers.close(cursor, handle: handle)
-      return RowsPage(cursor: 0, rows: page.rows, hasMore: false)
-    }
-    readers.cursors[handle] = cursor
-    readers.idleAlarm.set(cursor.lastUse + StoreLimits.cursorIdle)
-    return RowsPage(cursor: handle, rows: page.rows, hasMore: hasMore)
-  }
-
-  /// What takes long is begun anew beside the store, in the same snapshot, and goes on there.
-  private func rows(
-    of cursor: inout ReadCursor, _ statement: Statement, handle: UInt64
-  ) async throws(CaravanError) -> PageShape.Page {
-    let shape = cursor.shape
-    var skipped = 0
-    if !cursor.isSlow {
-      let reader = cursor.reader
-      let page = try reader.within(.short) { () throws(CaravanError) in try shape.page(of: statement, reader.connection)
-      }
-      if let page { return page }
-      statement.reset()
-      (cursor.isSlow, skipped) = (true, cursor.steps)
-    }
-    cursor.isLent = true
-    readers.cursors[handle] = cursor
-    let (lent, after) = (LentSelection(reader: cursor.reader, statement: statement), skipped)
-    let result: Result<PageShape.Page, CaravanError>
-    do throws(CaravanError) {
-      result = .success(
-        try await beside(cursor.reader, for: cursor.table.app) { () throws(CaravanError) in
-          try lent.reader.bounded { () throws(CaravanError) in
-            try shape.page(of: lent.statement, lent.reader.connection, after: after)
-          }
-        })
-    } catch { result = .failure(error) }
-    guard readers.cursors[handle] != nil else {
-      throw CaravanError(.cancelled, "the read was closed meanwhile: begin it again")
-    }
-    cursor.isLent = false
-    return try result.get()
   }
 }

@@ -18,7 +18,7 @@ extension LocalStore {
     try context.reserve.hold()
     guard let selection else { return [try writes.insert(values, into: table, intent, promise)] }
     guard !values.isEmpty else { throw CaravanError(.invalidData, "an update of '\(table.name)' names no column") }
-    return try writes.update(table, keys: try await keys(of: selection, in: table), values, intent, promise)
+    return try writes.update(table, keys: try await selected.keys(of: selection, in: table), values, intent, promise)
   }
 
   /// Inserts a row, or updates every row of the selection, with whole objects. Durable on return.
@@ -77,12 +77,12 @@ extension LocalStore {
     let promise = try tolerances.promise(intent, isInsert: selection == nil, in: state)
     let columns = try writer.objectColumns(objects, of: state)
     if case .write = action { try context.reserve.hold() }
-    var selected: [Int64]?
+    var keys: [Int64]?
     if let selection {
-      selected = try await keys(of: selection, in: table)
+      keys = try await selected.keys(of: selection, in: table)
       state = try self.state(table)
     }
-    return try writes.open(action, life, in: state, columns, selected, intent, promise, owner: owner)
+    return try writes.open(action, life, in: state, columns, keys, intent, promise, owner: owner)
   }
 
   public func fill(_ opened: OpenedWrite, _ contents: [ObjectValue], owner: UInt64) throws(CaravanError) {

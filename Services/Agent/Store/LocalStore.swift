@@ -50,8 +50,8 @@ public actor LocalStore {
   private let lock: DirectoryLock
 
   let openWrites: OpenWrites
-  var selectionTurns = SelectionTurns()
-  let touched = TouchedRows()
+  let slow: SlowSelections
+  let selected: SelectedKeys
 
   // MARK: Life
 
@@ -98,7 +98,9 @@ public actor LocalStore {
     writer = RowWriter(inbox: inbox, ancestors: ancestors, refusals: refusals)
     wanted = WantedObjects(inbox: inbox)
     let pool = ReaderPool(context)
-    readers = Readers(pool: pool, wanted: wanted, writer: writer, openWrites: openWrites)
+    slow = SlowSelections(context)
+    readers = Readers(pool: pool, wanted: wanted, writer: writer, openWrites: openWrites, slow: slow)
+    selected = SelectedKeys(readers: readers)
     retention = Retention(inbox: inbox, writer: writer, openWrites: openWrites, readers: pool)
     cloudDamage = CloudDamageLog(catalog: catalog, ancestors: ancestors, openWrites: openWrites)
     repair = Repair(retention: retention, ancestors: ancestors)
@@ -121,7 +123,7 @@ public actor LocalStore {
   /// Ends reads, drops open writes and gives the directory up. Calls that come later are refused as `unavailable`.
   public func close() {
     if connection != nil { try? catalog.saveTold() }
-    selectionTurns.stopAll()
+    slow.stopAll()
     readers.closeAll()
     openWrites.all = [:]
     context.close()

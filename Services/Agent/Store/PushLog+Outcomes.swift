@@ -22,7 +22,6 @@ extension PushLog {
   private func settle(
     _ planned: PlannedRow, _ outcome: Outcome, in state: inout TableState, _ summary: inout PushSummary
   ) throws(CaravanError) -> Bool {
-    let table = state.table
     switch outcome {
     case .merged(_, let server?): try keepMerged(server, in: &state, &summary)
     case .refused(let error): summary.refusal = error
@@ -30,59 +29,47 @@ extension PushLog {
     }
     // Its head counts, whatever has become of its content.
     guard var row = try state.rows.unverified(key: planned.key, database)?.row else { return false }
-    let (result, server) = try pushResult(outcome, planned, row, in: state)
-    // What the change was made from is there under another version: the cloud lost it, and somebody offered it again.
-    let (isLost, version) = (row.head.presence.isLost, row.head.version)
-    let mayBeForgotten =
-      isLost || version == 0
-      || server.map { $0.version > version && LostRange.mayBeOfTwoIncarnations(version, $0.version) } ?? false
-    if case .conflict = result, mayBeForgotten, let server, !server.isDeleted,
-      try ancestors.isOwnPast(server, of: row, in: state)
-    {
-      _ = row.head.settle(.notApplied, armed: planned.armed)
+    let server = outcome.copy
+    let plan = try plan(outcome, planned, row, in: state)
+    guard plan.effect != .gone else { return false }
+    if plan.endsTolerance { try tolerances.settle(row: row.key, in: state) }
+    if let version = plan.knownThrough { try inbox.dropWaiting(named: row.id, through: version, of: &state) }
+    row.head = plan.head
+    switch plan.effect {
+    case .gone: return false
+    case .adopt:
+      guard let server else { preconditionFailure("a row adopts a copy that the cloud does not have") }
       summary.dirty += 1
-      try arrivals.adopt(server, by: row, in: state)
+      try arrivals.adopt(server, by: row, as: plan.head, in: state)
       return true
-    }
-    if let server, case .accepted(server.version, _) = result { try writer.note(server, ofRow: row.key, in: state) }
-    if result != .notApplied { try tolerances.settle(row: row.key, in: state) }
-    if case .accepted(let version, _) = result { try inbox.dropWaiting(named: row.id, through: version, of: &state) }
-    var isLeft = false
-    switch row.head.settle(result, armed: planned.armed) {
     case .clean:
       try ancestors.forget(of: row.key, in: state)
       summary.accepted += 1
-    case .editedSince:
+    case .editedSince(let deletedAt):
       if let body = planned.body {
         try ancestors.set(body, version: row.head.version, of: row.key, in: state)
       } else {
-        if case .accepted(let version) = outcome { retention.noteDeletion(of: row.id, of: table, version: version) }
+        if let deletedAt { retention.noteDeletion(of: row.id, of: state.table, version: deletedAt) }
         try ancestors.forget(of: row.key, in: state)
       }
       summary.accepted += 1
       summary.dirty += 1
-    case .remove:
+    case .remove(let removal):
       summary.accepted += 1
-      if case .accepted(let version) = outcome {
-        retention.noteDeletion(of: row.id, of: table, version: version)
-      } else if let server {
-        try retention.outdate(row.id, version: server.version, in: &state)
-      }
+      try retention.note(removal, of: row.id, in: &state)
       try writer.remove(row, of: state)
       return false
-    case .conflict:
+    case .contest:
       let entry = server ?? Entry(name: row.id, version: 0, created: 0, isDeleted: true, writer: "")
       let lacking = try inbox.keep(entry, role: .serverCopy, of: state)
       summary.conflicts += 1
-      isLeft = true
       summary.lacksChunks = summary.lacksChunks || lacking > 0
-    case .rearmed:
-      if case .aborted = outcome, let body = planned.body { try ancestors.keepPushed(body, of: row.key, in: state) }
+    case .sendAgain(let isInVain):
+      if isInVain, let body = planned.body { try ancestors.keepPushed(body, of: row.key, in: state) }
       summary.dirty += 1
-      isLeft = true
     }
     try state.rows.updateHead(row, database)
-    return isLeft
+    return plan.effect.isLeft
   }
 
   /// Waits for the row to be settled, like an entry that came while it was in flight.
@@ -99,26 +86,64 @@ extension PushLog {
     summary.lacksChunks = summary.lacksChunks || lacking > 0
   }
 
-  private func pushResult(
+  private func plan(
     _ outcome: Outcome, _ planned: PlannedRow, _ row: StoredRow, in state: TableState
-  ) throws(CaravanError) -> (RowHead.PushResult, server: Entry?) {
-    switch outcome {
-    case .accepted(let version): return (.accepted(version, asDelete: planned.body == nil), nil)
-    case .aborted, .refused, .read: return (.notApplied, nil)
-    // Nobody has said yet what the row is now, and pages will not.
-    case .merged(_, nil) where row.head.presence.isLost: return (.notApplied, nil)
-    // Somebody else has brought it there: after a restore, several may have it to offer.
-    case .merged(_, let server?) where !server.isDeleted && server.body == planned.body:
-      return (.accepted(server.version, asDelete: false), nil)
-    // The row's own content is done with; at the version it had, whatever the cloud holds now is newer.
-    case .merged: return (.accepted(row.head.version, asDelete: planned.body == nil), nil)
-    case .conflict(let server):
-      guard let server, !server.isDeleted else {
-        return (.conflict(RowHead.ServerCopy(version: server?.version ?? 0, content: .deleted)), server)
+  ) throws(CaravanError) -> RowPlan.Answered {
+    let inquiry = RowInquiry.Answered(
+      outcome.verdict, armed: planned.armed, sentDeletion: planned.body == nil)
+    var facts = RowFacts(row.head)
+    while true {
+      switch inquiry.next(knowing: facts) {
+      case .plan(let plan): return plan
+      case .ask(let question):
+        guard let copy = outcome.copy else { preconditionFailure("\(question) was asked of no copy") }
+        facts[question] = try answer(question, copy, planned, row, in: state)
       }
-      if server.body == planned.body { return (.accepted(server.version, asDelete: false), nil) }
-      let isSame = (try? state.codec.body(row.cells, extra: row.extra)) == server.body
-      return (.conflict(RowHead.ServerCopy(version: server.version, content: isSame ? .same : .different)), server)
+    }
+  }
+
+  private func answer(
+    _ question: RowQuestion, _ copy: Entry, _ planned: PlannedRow, _ row: StoredRow, in state: TableState
+  ) throws(CaravanError) -> Bool {
+    switch question {
+    case .isAsSent: return copy.body == planned.body
+    case .isAsHere: return (try? state.codec.body(row.cells, extra: row.extra)) == copy.body
+    case .isOwnPast: return try ancestors.isOwnPast(copy, of: row, in: state)
+    case .wasDeleted, .isBusy, .belongs, .isWhole: preconditionFailure("\(question) was asked of a push's answer")
+    }
+  }
+}
+
+extension Outcome {
+  fileprivate var verdict: RowInquiry.Answered.Verdict {
+    switch self {
+    case .accepted(let version): .accepted(version)
+    case .aborted: .aborted
+    case .refused, .read: .refused
+    case .merged(_, let copy): .merged(copy.map { RowInquiry.Copy($0) })
+    case .conflict(let copy): .conflict(copy.map { RowInquiry.Copy($0) })
+    }
+  }
+
+  /// The cloud's.
+  fileprivate var copy: Entry? {
+    switch self {
+    case .merged(_, let copy), .conflict(let copy): copy
+    case .accepted, .aborted, .refused, .read: nil
+    }
+  }
+}
+
+extension RowInquiry.Copy {
+  fileprivate init(_ entry: Entry) { self.init(version: entry.version, isDeleted: entry.isDeleted) }
+}
+
+extension RowPlan.Answered.Effect {
+  /// The cloud still has to be told of what was sent.
+  fileprivate var isLeft: Bool {
+    switch self {
+    case .adopt, .contest, .sendAgain: true
+    case .gone, .clean, .editedSince, .remove: false
     }
   }
 }

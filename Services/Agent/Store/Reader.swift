@@ -14,12 +14,11 @@ final class Reader {
   }
 
   let connection: Connection
-  let stopper = Stopper()
-  private let clock: any Clock
+  let pace: SelectionPace
   private var statements: [String: Prepared] = [:]
 
   init(_ path: String, _ options: LocalStoreOptions, _ clock: any Clock) throws(CaravanError) {
-    self.clock = clock
+    pace = SelectionPace(clock: clock)
     var reading = LocalStore.connectionOptions(options)
     reading.isReadOnly = true
     reading.cacheBytes = min(options.cacheBytes, 1 << 20)
@@ -52,6 +51,18 @@ final class Reader {
   /// - Returns: nil when it is not: the statement has to be reset then, and begins anew.
   func within<Result>(
     _ budget: SelectionBudget, _ body: () throws(CaravanError) -> Result
+  ) throws(CaravanError) -> Result? { try pace.within(budget, on: connection, body) }
+}
+
+/// Ends statements that take longer than they may, or that nobody waits for any more.
+struct SelectionPace: Sendable {
+  let clock: any Clock
+  let stopper = Stopper()
+
+  /// Runs `body` as long as that is within the budget.
+  /// - Returns: nil when it is not: the statement has to be reset then, and begins anew.
+  func within<Result>(
+    _ budget: SelectionBudget, on connection: Connection, _ body: () throws(CaravanError) -> Result
   ) throws(CaravanError) -> Result? {
     let (clock, stopper, end) = (clock, stopper, clock.now + budget.time)
     var left = budget.steps / Int(budget.stepsPerQuestion)
@@ -70,8 +81,10 @@ final class Reader {
 
   /// Runs `body` within the long budget.
   /// - Throws: `limitExceeded` when it is not.
-  func bounded<Result>(_ body: () throws(CaravanError) -> Result) throws(CaravanError) -> Result {
-    if let result = try within(.long, body) { return result }
+  func bounded<Result>(
+    on connection: Connection, _ body: () throws(CaravanError) -> Result
+  ) throws(CaravanError) -> Result {
+    if let result = try within(.long, on: connection, body) { return result }
     throw CaravanError(.limitExceeded, "the selection takes too long: narrow it, or read fewer rows a page")
   }
 }

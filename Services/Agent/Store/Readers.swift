@@ -11,6 +11,7 @@ final class Readers: TablePart {
   let wanted: WantedObjects
   let writer: RowWriter
   let openWrites: OpenWrites
+  let slow: SlowSelections
   /// By handle.
   var cursors: [UInt64: ReadCursor] = [:] { didSet { context.isBeingRead = !cursors.isEmpty } }
   /// Rings when a cursor may have been idle for too long; without cursors nobody wakes.
@@ -21,8 +22,9 @@ final class Readers: TablePart {
 
   var catalog: TableCatalog { wanted.catalog }
 
-  init(pool: ReaderPool, wanted: WantedObjects, writer: RowWriter, openWrites: OpenWrites) {
+  init(pool: ReaderPool, wanted: WantedObjects, writer: RowWriter, openWrites: OpenWrites, slow: SlowSelections) {
     (self.pool, self.wanted, self.writer, self.openWrites) = (pool, wanted, writer, openWrites)
+    self.slow = slow
     idleAlarm = Alarm(clock: pool.host.clock, ring: idleSignal)
   }
 
@@ -74,7 +76,7 @@ final class Readers: TablePart {
     // Whoever waits for it closes the reader.
     guard !cursor.isLent else {
       cursors[handle] = nil
-      return cursor.reader.stopper.stop()
+      return cursor.reader.pace.stopper.stop()
     }
     cursors[handle] = nil
     cursor.statement?.reset()

@@ -52,7 +52,7 @@ final class Retention: TablePart {
     for (index, cell) in cells.enumerated() { try cell.bind(to: statement, at: Int32(index) + 1) }
     try Reader.bind(query.parameters, to: statement, after: cells.count)
     defer { statement.reset() }
-    return try reader.bounded { () throws(CaravanError) in try statement.next() != nil }
+    return try reader.pace.bounded(on: reader.connection) { () throws(CaravanError) in try statement.next() != nil }
   }
 
   /// Rows that do not belong go from the device; what is not at the cloud yet stays, and what an app has open until it
@@ -113,6 +113,15 @@ final class Retention: TablePart {
   /// The cloud has taken a deletion of the row, or it was left to the cloud.
   func noteDeletion(of row: String, of table: TableID, version: Seq) {
     deletions.add(row, of: table, version: version)
+  }
+
+  /// The row goes from the device.
+  func note(_ removal: RowPlan.Removal, of row: String, in state: inout TableState) throws(CaravanError) {
+    switch removal {
+    case .deleted(let version): noteDeletion(of: row, of: state.table, version: version)
+    case .outdated(let version): try outdate(row, version: version, in: &state)
+    case .untold: break
+    }
   }
 
   /// Whether the row had been deleted here when this version of it was the newest.

@@ -16,7 +16,7 @@ extension DeviceSession {
       opFloor: push.opFloor,
       atomic: push.atomic, mutations: checked.mutations, chunks: push.chunks)
     var reply = try await cloud.storage.commit(request, in: Partition(of: zone.database))
-    if !push.atomic { await settleConflicts(of: push, checked, &reply, in: zone) }
+    if !push.atomic { await ConflictExtension(session: self).settle(push, checked, &reply, in: zone) }
     cloud.metrics.count(reply)
     return try admit(reply, expected: ReplyBudget.estimate(push), account)
   }

@@ -88,6 +88,8 @@ struct DeviceSession: Sendable {
     }
   }
 
+  private var groups: GroupCalls { GroupCalls(session: self) }
+
   private func performWatched(
     _ operation: CaravanWire.Operation, _ account: ReplyAccount
   ) async throws(CaravanError) -> CaravanWire.Result.Kind {
@@ -101,28 +103,28 @@ struct DeviceSession: Sendable {
     _ operation: CaravanWire.Operation, _ account: ReplyAccount
   ) async throws(CaravanError) -> CaravanWire.Result.Kind {
     switch operation.kind {
-    case .hello(let hello): return .hello(try await self.hello(hello))
+    case .hello(let hello): return .hello(try await NotifierCalls(session: self).hello(hello))
     case .propose(let proposal): return .type(try await propose(proposal, account))
     case .push(let push): return .commit(try await self.push(push, account))
     case .settle(let settle): return .commit(try await self.settle(settle, account))
     case .pull(let pull): return .pull(try await self.pull(pull, account))
-    case .subscribe(let list): return .done(try await subscribe(list))
-    case .ack(let ack): return .done(try await acknowledge(ack))
+    case .subscribe(let list): return .done(try await NotifierCalls(session: self).subscribe(list))
+    case .ack(let ack): return .done(try await NotifierCalls(session: self).acknowledge(ack))
     case .ticket(let request): return .ticket(try await ticket(request))
     case .drop(let drop): return .done(try await self.drop(drop))
     case .read(let read): return .records(try await self.read(read, account))
     case .zones(let list): return .zones(try await zones(list, account))
     case .createZone(let zone): return .zone(try await create(zone))
     case .whoAmI(let question): return .person(try await whoAmI(question))
-    case .lock(let lock): return .lock(try await self.lock(lock))
-    case .unlock(let unlock): return .done(try await self.unlock(unlock))
-    case .beginGroup(let begin): return .operation(try await self.begin(begin))
-    case .upload(let part): return .part(try await upload(part))
-    case .commitGroup(let commit): return .commit(try await self.commit(commit, account))
-    case .operation(let question): return .operation(try await self.operation(question))
-    case .removeOperation(let operation): return .done(try await remove(operation))
-    case .syncBegin(let begin): return .syncBegin(try await syncBegin(begin, account))
-    case .syncContinue(let message): return .syncContinue(try await syncContinue(message))
+    case .lock(let lock): return .lock(try await groups.lock(lock))
+    case .unlock(let unlock): return .done(try await groups.unlock(unlock))
+    case .beginGroup(let begin): return .operation(try await groups.begin(begin))
+    case .upload(let part): return .part(try await groups.upload(part))
+    case .commitGroup(let commit): return .commit(try await groups.commit(commit, account))
+    case .operation(let question): return .operation(try await groups.operation(question))
+    case .removeOperation(let operation): return .done(try await groups.remove(operation))
+    case .syncBegin(let begin): return .syncBegin(try await DiffExchange(session: self).begin(begin, account))
+    case .syncContinue(let message): return .syncContinue(try await DiffExchange(session: self).continue(message))
     case .changedZones(let list): return .changedZones(try await changedZones(list, account))
     case nil: throw CaravanError(.invalidData, "an operation of a kind this release does not know: update the service")
     }

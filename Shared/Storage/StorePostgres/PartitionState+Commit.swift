@@ -129,7 +129,7 @@ extension PartitionState {
     (zone.seq, zone.records, zone.bytes) = (high, zone.records + growth.records, zone.bytes + growth.bytes)
     zone.time = writes.last?.time ?? zone.time
     save(zone)
-    grow(commit.zone.database, by: growth)
+    accounts.grow(commit.zone.database, by: growth)
     // Who does not know all of it must hear of it like everybody else.
     let writer = writes.areKnownToWriter ? commit.op.writer : ""
     append(zone, low: low, writer: writer, entries: try commit.entries(writes))
@@ -165,8 +165,8 @@ extension PartitionState {
       added[chunk.hash] = chunk.bytes.count
     }
     let growth = Usage(bytes: Int64(added.values.reduce(0, +)))
-    if let refusal = limitedAccount(of: database)?.refusal(of: growth) { throw refusal }
-    grow(database, by: growth)
+    if let refusal = accounts.limited(of: database)?.refusal(of: growth) { throw refusal }
+    accounts.grow(database, by: growth)
     for chunk in new {
       let key = Wants.Chunk(database: database, hash: chunk.hash)
       if chunks[key] == nil {

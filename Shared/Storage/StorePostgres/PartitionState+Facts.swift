@@ -8,7 +8,7 @@ extension PartitionState {
   func facts(for commit: Commit, in zone: Zone?) throws(CaravanError) -> ZoneFacts {
     var inquiry = ZoneInquiry(commit, now: now)
     var facts = ZoneFacts()
-    facts.account = limitedAccount(of: commit.zone.database)
+    facts.account = accounts.limited(of: commit.zone.database)
     while let questions = inquiry.next(knowing: facts) {
       try look(for: questions, in: commit.zone, zone)
       if let zone { answer(questions, about: zone.id, &facts) }

@@ -174,8 +174,8 @@ private struct PartLoad {
     for (zone, at) in pastsAt { Self.read(lives: answers[at], of: zone, into: state) }
     if let at = leasesAt { for row in answers[at] { state.leases[row.text(0)] = LeaseHolder(row) } }
     try groups.read(answers, into: state)
-    if let at = accountsAt { for row in answers[at] { state.read(accounts[row.ordinal], row) } }
-    for (account, at) in homesAt { if let row = answers[at].first { state.read(quotaOf: account, row) } }
+    if let at = accountsAt { for row in answers[at] { state.accounts.read(accounts[row.ordinal], row) } }
+    for (account, at) in homesAt { if let row = answers[at].first { state.accounts.read(quotaOf: account, row) } }
   }
 
   private func read(entries rows: Rows, into state: PartitionState) {

@@ -166,9 +166,9 @@ struct GroupSave {
   }
 
   private mutating func addAccounts(_ state: PartitionState) {
-    pipeline.add(state.growth, state.key)
-    guard !state.newQuotas.isEmpty else { return }
-    let states = state.newQuotas.sorted { $0.key < $1.key }.map { state.account($0) }
+    pipeline.add(state.accounts.growth, state.key)
+    guard !state.accounts.newQuotas.isEmpty else { return }
+    let states = state.accounts.newQuotas.sorted { $0.key < $1.key }.map { state.accounts.account($0) }
     pipeline.add(
       Statements.saveQuotas, state.key, states.map(\.account.key), states.map { $0.isDefault ? Int64(0) : 1 },
       states.map { $0.isDefault ? nil : $0.quota.records.map { Int64(clamping: $0) } },

@@ -116,10 +116,7 @@ final class PartitionState {
   /// Bodies of parts that are staged.
   var parts: [Wants.Part: [UInt8]] = [:]
   var censuses: [UserID: GroupCensus] = [:]
-  /// Those that have a row, as they are now.
-  var accounts: [Account: AccountState] = [:]
-  private let quotas: DefaultQuotas
-  private let spread: SpreadAccounts
+  var accounts: PartitionAccounts
   var footprints: [ReadPositionKey: ReadPosition] = [:]
   /// Entries that commits look into, and who refers to records, as they were before the group; records that are not
   /// there, or that nobody refers to, are looked up as well.
@@ -166,8 +163,6 @@ final class PartitionState {
   var cursors: [Cursor: UInt64] = [:]
   var changedGroups: Set<OpID> = []
   var newParts: [StagedPart] = []
-  var growth: [Account: Usage] = [:]
-  var newQuotas: Set<Account> = []
   /// Records with objects, and the groups that wrote them.
   var objects: [RecordKey: (version: Seq, group: OpID?)] = [:]
   /// Records whose entries answers show.
@@ -183,8 +178,7 @@ final class PartitionState {
 
   init(_ partition: Partition, counts: Counts, now: Int64, quotas: DefaultQuotas, spread: SpreadAccounts) {
     self.partition = partition
-    self.quotas = quotas
-    self.spread = spread
+    accounts = PartitionAccounts(partition, quotas: quotas, spread: spread)
     self.now = now
     self.counts = counts
     countsBefore = counts
@@ -228,7 +222,7 @@ final class PartitionState {
       return false
     }
     (zone.stage, zone.time) = (ZoneStage.purging, now)
-    grow(name.database, by: Usage(records: -zone.records, bytes: -zone.bytes))
+    accounts.grow(name.database, by: Usage(records: -zone.records, bytes: -zone.bytes))
     (zone.records, zone.bytes) = (0, 0)
     save(zone)
     counts.zones -= 1
@@ -242,48 +236,6 @@ final class PartitionState {
     guard let moved = ReadPosition.moved(footprints[key], to: zone.seq, isExact: zone.snapshot > 0) else { return }
     footprints[key] = moved
     newFootprints[key] = moved
-  }
-
-  // MARK: Accounts
-
-  func account(_ account: Account) -> AccountState {
-    accounts[account] ?? AccountState(account: account, quota: quotas[account])
-  }
-
-  /// Who is charged for the database; nil: there is no limit to keep to.
-  func limitedAccount(of database: DatabaseID) -> AccountState? {
-    guard var state = Account(of: database).map(account), state.quota != .unlimited else { return nil }
-    state.used += spread.elsewhere(of: state.account, but: partition)
-    return state
-  }
-
-  func grow(_ database: DatabaseID, by more: Usage) {
-    guard more != Usage(), let account = Account(of: database) else { return }
-    growth[account, default: Usage()] += more
-    var state = self.account(account)
-    state.used += more
-    accounts[account] = state
-  }
-
-  /// - Parameter quota: nil: the default.
-  func setQuota(_ quota: Quota?, of account: Account) {
-    var state = self.account(account)
-    (state.quota, state.isDefault) = (quota ?? quotas[account], quota == nil)
-    accounts[account] = state
-    newQuotas.insert(account)
-  }
-
-  /// From columns -, records, bytes, own, max_records, max_bytes.
-  func read(_ account: Account, _ row: CaravanPostgreSQL.Row) {
-    accounts[account] = AccountState(account: account, row, quotas)
-  }
-
-  /// From the account's row at home.
-  func read(quotaOf account: Account, _ row: CaravanPostgreSQL.Row) {
-    let home = AccountState(account: account, row, quotas)
-    var state = self.account(account)
-    (state.quota, state.isDefault) = (home.quota, home.isDefault)
-    accounts[account] = state
   }
 
   // MARK: The log

@@ -268,7 +268,7 @@ public final class StorePostgres: Store {
     try await write(to: account.partition) {
       $0.add(account)
     } _: { (state) throws(CaravanError) in
-      state.setQuota(quota, of: account)
+      state.accounts.setQuota(quota, of: account)
       return { _ throws(CaravanError) in }
     }
     return try await self.account(account)

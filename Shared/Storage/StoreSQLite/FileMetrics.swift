@@ -8,7 +8,7 @@ struct FileMetrics: Sendable {
   private let purges: Counter
   private let moved: Counter
   private let duration: Histogram
-  private let numbered: [FileState.Numbered: Gauge]
+  private let numbered: [FileContext.Numbered: Gauge]
   private let log: Log
   private let file: Int
 
@@ -18,7 +18,7 @@ struct FileMetrics: Sendable {
     self.file = file
     log = host.log
     numbered = Dictionary(
-      uniqueKeysWithValues: FileState.Numbered.allCases.map { rows in
+      uniqueKeysWithValues: FileContext.Numbered.allCases.map { rows in
         (rows, registry.gauge(.numbersUsed, [.file: String(file), .kind: rows.rawValue]))
       })
     groups = registry.counter(.commitGroups, labels)
@@ -39,7 +39,7 @@ struct FileMetrics: Sendable {
   func moved(entries count: Int) { moved.add(count) }
 
   /// So many numbers of all that there are for rows of this kind have been given. Warns once when few are left.
-  func numbered(_ rows: FileState.Numbered, upTo id: Int64, isNew: Bool = true) {
+  func numbered(_ rows: FileContext.Numbered, upTo id: Int64, isNew: Bool = true) {
     numbered[rows]?.set(Double(id) / Double(FileLimits.highestOwner))
     guard isNew ? id == FileLimits.fewNumbersLeft : id >= FileLimits.fewNumbersLeft else { return }
     log.warning(

@@ -7,19 +7,14 @@ extension FileState {
   /// - Parameter sightings: to be written down.
   /// - Returns: whether there is more to do now.
   func collect(_ sightings: [Sighting], _ rule: TombstoneRule) throws(CaravanError) -> Bool {
-    try write(sightings, rule)
-    let zones = try collectZone()
-    let groups = try collectGroups()
-    let leases = try collectLeases()
-    let chunks = try collectChunks()
-    let log = try collectLog()
-    let tombstones = try purgeTombstones(rule)
-    let snapshots = try collectSnapshots()
-    let burials = try buryZones(rule)
-    let compaction = try compact()
+    try devices.write(sightings, rule)
     let isSome = sightings.count == StoreLimits.sightingsWritten
-    return zones || groups || leases || chunks || log || tombstones || snapshots || burials || compaction
-      || isSome
+    let more = [
+      try collectZone(), try groups.collect(), try leases.collect(), try chunks.collect(), try collectLog(),
+      try TombstonePurge(context: context, entries: entries).collect(rule), try snapshots.collect(),
+      try ZoneBurial(context: context).collect(rule), try compaction.compact(),
+    ]
+    return isSome || more.contains(true)
   }
 
   /// Removes entries of one deleted zone.
@@ -32,18 +27,18 @@ extension FileState {
       read: { (key: $0.integer(0), name: $0.text(1), flags: EntryFlags(rawValue: $0.integer(2))) })
     for row in rows {
       if row.flags.contains(.holdsChunks) {
-        for hash in try chunks(ofEntry: row.key) { try release(hash, in: zone.database) }
+        for hash in try chunks.chunks(ofEntry: row.key) { try chunks.release(hash, in: zone.database) }
       }
-      if queuesObjects, row.flags.holdsObjects { try queueObject(of: row.name, in: zone.id) }
+      if objects.queues, row.flags.holdsObjects { try objects.queue(of: row.name, in: zone.id) }
       if row.flags.contains(.holdsReferences) {
         try db.run("DELETE FROM refs WHERE zone = ? AND source = ?", zone.id, row.name)
       }
-      try removeEntry(row.key)
+      try entries.remove(row.key)
       try db.run("DELETE FROM names WHERE zone = ? AND name = ?", zone.id, row.name)
     }
     if rows.count < FileLimits.collectedRows {
-      guard try removeSuperseded(upTo: end, of: zone.id, in: zone.database) == nil else { return true }
-      try forgetDevices(of: zone.id)
+      guard try snapshots.removeSuperseded(upTo: end, of: zone.id, in: zone.database) == nil else { return true }
+      try devices.remove(of: zone.id)
       try db.run("UPDATE zones SET state = iif(state = 4, 5, 2) WHERE id = ?", zone.id)
     }
     return true

@@ -113,7 +113,7 @@ actor FileWriter {
       try state.db.committing(durably: isDurable) { () throws(CaravanError) in try carryOut(group, state, &tried) }
       if isDurable { state.settle() }
       metrics.committed(writes: tried, in: clock.now - start)
-      let changes = state.takeChanges()
+      let changes = state.log.takeChanges()
       if !changes.isEmpty { observer?.committed(changes) }
       for write in group.prefix(tried) { write.finish(nil) }
     } catch {

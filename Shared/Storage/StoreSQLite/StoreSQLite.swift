@@ -76,7 +76,7 @@ public final class StoreSQLite: Store {
   ) async throws(CaravanError) -> CommitResult {
     let bytes = chunks.reduce(commit.byteCount) { $0 + $1.bytes.count }
     let result = try await checked(in: commit.zone.database, bytes: bytes) { (file) throws(CaravanError) in
-      try file.stage(chunks, in: commit.zone.database)
+      try file.chunks.stage(chunks, in: commit.zone.database)
       return try file.commit(commit)
     }
     return try await noting(result, of: commit)
@@ -125,7 +125,7 @@ public final class StoreSQLite: Store {
     try await note(damaged: read.damaged, in: query.zone)
     let page = try await read.aimed { (incarnation) async throws(CaravanError) in
       try await file.write { (state) throws(CaravanError) in
-        try state.makeSnapshot(of: query.zone, incarnation, for: query.reader?.writer)
+        try state.snapshots.make(of: query.zone, incarnation, for: query.reader?.writer)
       }
     }
     file.sightings.withLock { $0.note(query, answered: page, at: clock.wallTime.milliseconds) }
@@ -161,7 +161,8 @@ public final class StoreSQLite: Store {
   }
 
   public func createZone(_ zone: ZoneID, writer: String) async throws(CaravanError) -> ZonePosition {
-    try await file(zone.database).write { (file) throws(CaravanError) in try file.createZone(zone, writer: writer) }
+    try await file(zone.database).write { (file) throws(CaravanError) in try file.zones.createZone(zone, writer: writer)
+    }
   }
 
   public func changedZones(_ query: ZoneChangeQuery) async throws(CaravanError) -> ZoneChangePage {
@@ -172,7 +173,7 @@ public final class StoreSQLite: Store {
     _ zone: ZoneID, incarnation: Incarnation?, writer: String
   ) async throws(CaravanError) -> Bool {
     try await file(zone.database).write { (file) throws(CaravanError) in
-      try file.deleteZone(zone, incarnation: incarnation, writer: writer)
+      try file.zones.deleteZone(zone, incarnation: incarnation, writer: writer)
     }
   }
 
@@ -182,12 +183,12 @@ public final class StoreSQLite: Store {
     let bytes = chunks.reduce(0) { $0 + $1.bytes.count }
     // What a power cut takes is missing when a commit names it, and comes again.
     try await file(database).write(bytes: bytes, isDurable: false) { (file) throws(CaravanError) in
-      try file.stage(chunks, in: database)
+      try file.chunks.stage(chunks, in: database)
     }
   }
 
   public func missing(_ hashes: [ChunkHash], in database: DatabaseID) async throws(CaravanError) -> [ChunkHash] {
-    try await checked(in: database) { (file) throws(CaravanError) in try file.missing(hashes, in: database) }
+    try await checked(in: database) { (file) throws(CaravanError) in try file.chunks.missing(hashes, in: database) }
   }
 
   public func chunks(
@@ -198,7 +199,8 @@ public final class StoreSQLite: Store {
     }
     let damaged = found.filter(\.isDamaged).map(\.hash)
     if !damaged.isEmpty {
-      try await file(database).write { (file) throws(CaravanError) in try file.noteDamage(damaged, in: database) }
+      try await file(database).write { (file) throws(CaravanError) in try file.chunks.noteDamage(damaged, in: database)
+      }
     }
     return found
   }
@@ -209,13 +211,13 @@ public final class StoreSQLite: Store {
     _ op: OpID, floor: UInt64, in zone: ZoneID
   ) async throws(CaravanError) -> StagedGroup {
     try await file(zone.database).write { (file) throws(CaravanError) in
-      try file.beginGroup(op, floor: floor, in: zone)
+      try file.groups.begin(op, floor: floor, in: zone)
     }
   }
 
   public func stage(_ part: StagedPart) async throws(CaravanError) -> PartStaging {
     try await checked(in: part.zone.database, bytes: part.body.count) { (file) throws(CaravanError) in
-      try file.stage(part)
+      try file.groups.stage(part)
     }
   }
 
@@ -228,7 +230,7 @@ public final class StoreSQLite: Store {
   }
 
   public func removeGroup(_ op: OpID, in zone: ZoneID) async throws(CaravanError) {
-    try await file(zone.database).write { (file) throws(CaravanError) in try file.removeGroup(op, in: zone) }
+    try await file(zone.database).write { (file) throws(CaravanError) in try file.groups.remove(op, in: zone) }
   }
 
   public func objectTasks(atMost count: Int) async throws(CaravanError) -> [ObjectTask] {
@@ -244,7 +246,7 @@ public final class StoreSQLite: Store {
     _ task: ObjectTask, _ outcome: ObjectOutcome, paths: [String]
   ) async throws(CaravanError) {
     try await file(task.zone.database).write { (file) throws(CaravanError) in
-      try file.finish(task, outcome, paths: paths)
+      try file.objects.finish(task, outcome, paths: paths)
     }
   }
 
@@ -259,7 +261,7 @@ public final class StoreSQLite: Store {
   public func lock(
     _ name: String, _ wish: LockWish, holder: String, in partition: Partition
   ) async throws(CaravanError) -> Lease {
-    try await file(partition).write { (file) throws(CaravanError) in try file.lock(name, wish, holder: holder) }
+    try await file(partition).write { (file) throws(CaravanError) in try file.leases.lock(name, wish, holder: holder) }
   }
 
   // MARK: The log
@@ -285,7 +287,7 @@ public final class StoreSQLite: Store {
   // MARK: Ownership: in the first file, whatever the partition
 
   public func lease(_ names: [String], holder: String, ttl: Duration) async throws(CaravanError) -> [Lease] {
-    try await files[0].write { (file) throws(CaravanError) in try file.lease(names, holder: holder, ttl: ttl) }
+    try await files[0].write { (file) throws(CaravanError) in try file.leases.lease(names, holder: holder, ttl: ttl) }
   }
 
   public func leases(beginning prefix: String) async throws(CaravanError) -> [Lease] {
@@ -301,7 +303,7 @@ public final class StoreSQLite: Store {
     of consumer: String, in partition: Partition, to position: UInt64, proof: LeaseProof
   ) async throws(CaravanError) {
     try await files[0].write { (file) throws(CaravanError) in
-      try file.moveCursor(of: consumer, in: partition.number, to: position, proof: proof)
+      try file.leases.moveCursor(of: consumer, in: partition.number, to: position, proof: proof)
     }
   }
 
@@ -321,7 +323,7 @@ public final class StoreSQLite: Store {
 
   public func setQuota(_ quota: Quota?, of account: Account) async throws(CaravanError) -> AccountState {
     for file in files {
-      try await file.write { (file) throws(CaravanError) in try file.setQuota(quota, of: account) }
+      try await file.write { (file) throws(CaravanError) in try file.accounts.setQuota(quota, of: account) }
     }
     return try await self.account(account)
   }

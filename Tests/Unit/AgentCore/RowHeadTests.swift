@@ -145,13 +145,13 @@ struct RowHeadTests {
     var partial = RowHead(version: 6)
     partial.reset(lost: lost, isWhole: false)
     #expect(partial == RowHead(version: 0, presence: .torn), "what is not whole is not offered")
-    for arrival in [Arrival(version: 4), Arrival(version: 4, isDeleted: true), Arrival(version: 4, isOwn: true)] {
+    for arrival in [Arrival(version: 4), Arrival(version: 4, isDeleted: true), Arrival(version: 4, origin: .own)] {
       #expect(ArrivalDecision.of(arrival, at: taken, isBusy: false) == .ignore, "it was made from that")
     }
     #expect(ArrivalDecision.of(Arrival(version: 101), at: taken, isBusy: false) == .hold, "the cloud must say")
     #expect(ArrivalDecision.of(Arrival(version: 101, isDeleted: true), at: taken, isBusy: false) == .hold)
-    #expect(ArrivalDecision.of(Arrival(version: 101, equalsLocal: true), at: taken, isBusy: false) == .apply)
-    #expect(ArrivalDecision.of(Arrival(version: 101, equalsLocal: true), at: deleted, isBusy: false) == .hold)
+    #expect(ArrivalDecision.of(Arrival(version: 101, likeness: .local), at: taken, isBusy: false) == .apply)
+    #expect(ArrivalDecision.of(Arrival(version: 101, likeness: .local), at: deleted, isBusy: false) == .hold)
     #expect(taken.endResync() == .stay && deleted.endResync() == .stay)
   }
 
@@ -179,10 +179,10 @@ struct RowHeadTests {
   static let cases: [Case] = [
     Case(name: "new row", head: nil, arrival: Arrival(version: 3), decision: .insert),
     Case(name: "unknown tombstone", head: nil, arrival: Arrival(version: 3, isDeleted: true), decision: .ignore),
-    Case(name: "echo of nothing", head: nil, arrival: Arrival(version: 3, isOwn: true), decision: .unexplained),
+    Case(name: "echo of nothing", head: nil, arrival: Arrival(version: 3, origin: .own), decision: .unexplained),
     Case(name: "clean, newer", head: RowHead(version: 2), arrival: Arrival(version: 3), decision: .apply),
     Case(name: "SIM-04 clean, older", head: RowHead(version: 4), arrival: Arrival(version: 3), decision: .ignore),
-    Case(name: "own, known", head: RowHead(version: 3), arrival: Arrival(version: 3, isOwn: true), decision: .ignore),
+    Case(name: "own, known", head: RowHead(version: 3), arrival: Arrival(version: 3, origin: .own), decision: .ignore),
     Case(
       name: "clean, deleted", head: RowHead(version: 2), arrival: Arrival(version: 3, isDeleted: true),
       decision: .remove),
@@ -192,7 +192,7 @@ struct RowHeadTests {
       decision: .conflict),
     Case(
       name: "same on both sides", head: RowHead(flags: dirty, version: 2),
-      arrival: Arrival(version: 3, equalsLocal: true),
+      arrival: Arrival(version: 3, likeness: .local),
       decision: .apply),
     Case(
       name: "deleted here, changed there", head: RowHead(flags: dirty, version: 2, presence: .deleted),
@@ -208,16 +208,16 @@ struct RowHeadTests {
       arrival: Arrival(version: 3), decision: .hold),
     Case(
       name: "in flight, own", head: RowHead(flags: RowFlags(syncPending: true), version: 2),
-      arrival: Arrival(version: 3, isOwn: true), decision: .ignore),
+      arrival: Arrival(version: 3, origin: .own), decision: .ignore),
     Case(name: "open", head: RowHead(version: 2), arrival: Arrival(version: 3), isBusy: true, decision: .hold),
     Case(
       name: "in conflict, newer", head: RowHead(flags: RowFlags(tableDirty: true, inConflict: true), version: 2),
       arrival: Arrival(version: 5), decision: .conflict),
     Case(
       name: "echo of a deletion, written again since", head: RowHead(flags: dirty),
-      arrival: Arrival(version: 5, isDeleted: true, isOwn: true), decision: .ignore),
+      arrival: Arrival(version: 5, isDeleted: true, origin: .own), decision: .ignore),
     Case(
-      name: "echo after a reset", head: RowHead(presence: .unconfirmed), arrival: Arrival(version: 5, isOwn: true),
+      name: "echo after a reset", head: RowHead(presence: .unconfirmed), arrival: Arrival(version: 5, origin: .own),
       decision: .adopt),
     Case(
       name: "torn, any copy", head: RowHead(presence: .torn), arrival: Arrival(version: 5), decision: .apply),

@@ -6,10 +6,41 @@ public struct RowFlags: Sendable, Hashable {
   public var objectDirty: Bool
   /// OO: objects open for writing in place. Under copy-on-write nothing of an open write is in the row, and it stays 0.
   public var openObjects: UInt32
+  /// Where it stands with the cloud.
+  private var standing: Standing
+
+  private enum Standing: UInt8 {
+    case settled = 0
+    case pending = 1
+    case contested = 2
+    /// Both: no history leads there, but the file may say so once it is damaged.
+    case impossible = 3
+  }
+
   /// SP: the row is part of a push whose result is not known (UNI-08: and of a persisted plan).
-  public var syncPending: Bool
+  public var syncPending: Bool {
+    get { standing.rawValue & 1 != 0 }
+    set { stand(syncPending: newValue, inConflict: inConflict) }
+  }
+
   /// CF: the cloud holds something else than what the local change is based on.
-  public var inConflict: Bool
+  public var inConflict: Bool {
+    get { standing.rawValue & 2 != 0 }
+    set { stand(syncPending: syncPending, inConflict: newValue) }
+  }
+
+  private mutating func stand(syncPending: Bool, inConflict: Bool) {
+    standing = Self.standing(syncPending, inConflict)
+  }
+
+  private static func standing(_ syncPending: Bool, _ inConflict: Bool) -> Standing {
+    switch (syncPending, inConflict) {
+    case (false, false): .settled
+    case (true, false): .pending
+    case (false, true): .contested
+    case (true, true): .impossible
+    }
+  }
 
   public init(
     tableDirty: Bool = false, objectDirty: Bool = false, openObjects: UInt32 = 0, syncPending: Bool = false,
@@ -18,8 +49,7 @@ public struct RowFlags: Sendable, Hashable {
     self.tableDirty = tableDirty
     self.objectDirty = objectDirty
     self.openObjects = openObjects
-    self.syncPending = syncPending
-    self.inConflict = inConflict
+    standing = Self.standing(syncPending, inConflict)
   }
 
   public static let clean = RowFlags()

@@ -4,21 +4,34 @@ public import CaravanModel
 public struct Arrival: Sendable, Hashable {
   public var version: Seq
   public var isDeleted: Bool
-  /// Written by this very store; it comes without a body.
-  public var isOwn: Bool
-  /// Its content is exactly the row's present content.
-  public var equalsLocal: Bool
-  /// Its content is exactly what the row's change is based on.
-  public var equalsAncestor: Bool
+  public var origin: Origin
+  public var likeness: Likeness
+
+  /// Who has written it.
+  public enum Origin: Sendable, Hashable {
+    /// This very store; it comes without a body.
+    case own
+    case others
+    /// Others, and it comes without a body: what it would have does not belong to the table.
+    case outsideFilter
+  }
+
+  /// What its content is exactly, as far as that matters.
+  public enum Likeness: Sendable, Hashable {
+    case nothingKnown
+    /// The row's present content.
+    case local
+    /// What the row's change is based on.
+    case ancestor
+  }
 
   public init(
-    version: Seq, isDeleted: Bool = false, isOwn: Bool = false, equalsLocal: Bool = false, equalsAncestor: Bool = false
+    version: Seq, isDeleted: Bool = false, origin: Origin = .others, likeness: Likeness = .nothingKnown
   ) {
     self.version = version
     self.isDeleted = isDeleted
-    self.isOwn = isOwn
-    self.equalsLocal = equalsLocal
-    self.equalsAncestor = equalsAncestor
+    self.origin = origin
+    self.likeness = likeness
   }
 }
 
@@ -50,13 +63,15 @@ public enum ArrivalDecision: Sendable, Hashable {
   ) -> ArrivalDecision {
     guard let head else {
       if arrival.isDeleted { return .ignore }
-      return arrival.isOwn ? .unexplained : .insert
+      return arrival.origin == .own ? .unexplained : .insert
     }
     if head.presence.isLost { return offered(arrival, at: head, isBusy: isBusy) }
     if arrival.version <= head.confirmed { return .ignore }
-    if head.flags.syncPending { return arrival.isOwn ? .ignore : .hold }
-    if arrival.isOwn { return ownEcho(arrival, at: head) }
-    if head.confirmed == 0, head.flags.isCollectable, arrival.equalsAncestor, !arrival.isDeleted { return .adopt }
+    if head.flags.syncPending { return arrival.origin == .own ? .ignore : .hold }
+    if arrival.origin == .own { return ownEcho(arrival, at: head) }
+    if head.confirmed == 0, head.flags.isCollectable, arrival.likeness == .ancestor, !arrival.isDeleted {
+      return .adopt
+    }
     if isBusy { return .hold }
     if head.flags.inConflict { return contested(arrival, head) }
     // Either dirty flag makes it a conflict, for the row is the unit (Table 3(c), E2).
@@ -69,10 +84,10 @@ public enum ArrivalDecision: Sendable, Hashable {
   /// No version is given twice: a smaller one is of what the row's content was made from. What came after the restore
   /// may have been made from the row's version, or not: that is for the cloud to say.
   private static func offered(_ arrival: Arrival, at head: RowHead, isBusy: Bool) -> ArrivalDecision {
-    if arrival.version <= head.version || arrival.isOwn { return .ignore }
+    if arrival.version <= head.version || arrival.origin == .own { return .ignore }
     // Whoever wrote it has sent it again.
-    if head.flags.isCollectable, arrival.equalsAncestor, !arrival.isDeleted { return .adopt }
-    let isSame = arrival.equalsLocal && !arrival.isDeleted && !head.presence.isDeleted
+    if head.flags.isCollectable, arrival.likeness == .ancestor, !arrival.isDeleted { return .adopt }
+    let isSame = arrival.likeness == .local && !arrival.isDeleted && !head.presence.isDeleted
     return isSame && !head.flags.syncPending && !isBusy ? .apply : .hold
   }
 
@@ -89,7 +104,8 @@ public enum ArrivalDecision: Sendable, Hashable {
   private static func contested(_ arrival: Arrival, _ head: RowHead) -> ArrivalDecision {
     switch head.presence {
     case .deleted, .deletedLost, .deletedUnconfirmed: arrival.isDeleted ? .remove : .conflict
-    case .live, .unconfirmed, .lost, .changedLost, .torn: arrival.equalsLocal && !arrival.isDeleted ? .apply : .conflict
+    case .live, .unconfirmed, .lost, .changedLost, .torn:
+      arrival.likeness == .local && !arrival.isDeleted ? .apply : .conflict
     }
   }
 }

@@ -95,16 +95,41 @@ public struct PullSummary: Sendable, Hashable {
   public var conflicts = 0
   /// Entries kept until their chunks are there, or until their row is free.
   public var staged = 0
-  /// Read backwards in time, the table has not come to as many rows as it is to keep.
-  public var lacksOlder = false
   /// The page echoes writes this store knows nothing about: its file is older than what it once sent. Begin a new
   /// epoch and reset the table.
   public var isUnexplained = false
+  private var lacks: Lacks = []
+
+  private struct Lacks: OptionSet, Hashable {
+    let rawValue: UInt8
+    static let older = Lacks(rawValue: 1)
+    static let bodies = Lacks(rawValue: 2)
+    static let strangers = Lacks(rawValue: 4)
+
+    subscript(_ lack: Lacks) -> Bool {
+      get { contains(lack) }
+      set { if newValue { insert(lack) } else { remove(lack) } }
+    }
+  }
+
+  /// Read backwards in time, the table has not come to as many rows as it is to keep.
+  public var lacksOlder: Bool {
+    get { lacks[.older] }
+    set { lacks[.older] = newValue }
+  }
+
   /// Nothing of the page was taken in: what has become of a row that it does not have the body of concerns what was
   /// changed here. It is to be asked for without a filter.
-  public var lacksBodies = false
+  public var lacksBodies: Bool {
+    get { lacks[.bodies] }
+    set { lacks[.bodies] = newValue }
+  }
+
   /// Its resync has left strangers out, and rows were changed here meanwhile: another one has to name all there are.
-  public var lacksOutOfFilter = false
+  public var lacksOutOfFilter: Bool {
+    get { lacks[.strangers] }
+    set { lacks[.strangers] = newValue }
+  }
 
   public init() {}
 }

@@ -7,7 +7,7 @@ public import CaravanStore
 public final class SQLiteRestore: ArchiveSink {
   private struct OpenZone {
     let id: ZoneID
-    var row: FileState.ZoneRecord
+    var row: ZoneRecord
     let file: Int
     let isAlive: Bool
   }
@@ -82,14 +82,14 @@ public final class SQLiteRestore: ArchiveSink {
     case .database(let id):
       try endZone()
       let file = Int(Partition(of: id).number) % files.count
-      database = (id, file, try files[file].makeDatabase(id))
+      database = (id, file, try files[file].zones.makeDatabase(id))
     case .chunk(let chunk):
       guard let database else { throw Self.disorder }
-      try files[database.file].stage([chunk], in: database.id)
+      try files[database.file].chunks.stage([chunk], in: database.id)
     case .damaged(var chunk):
       guard let database else { throw Self.disorder }
       chunk.found = now
-      try files[database.file].adopt(damaged: chunk)
+      try files[database.file].chunks.adopt(damaged: chunk)
     case .zone(let zone): try begin(zone)
     case .record(let record): try add(record)
     case .op(let op): try add(op)
@@ -98,7 +98,7 @@ public final class SQLiteRestore: ArchiveSink {
       guard let named = Account(key: account) else {
         throw CaravanError(.invalidData, "the archive has a quota of '\(account)', which is no account: it is damaged")
       }
-      for file in files { try file.setQuota(quota, of: named) }
+      for file in files { try file.accounts.setQuota(quota, of: named) }
     case .head(let partition, let head): heads[partition.number] = head
     case .reach(let known): reach = max(reach, known)
     }
@@ -141,18 +141,18 @@ public final class SQLiteRestore: ArchiveSink {
     let id = try ZoneID(database.id, archived.name)
     let state = files[database.file]
     guard !archived.past.isRestored else {
-      try state.addPastIncarnation(archived.past, of: id)
+      try state.zones.addPastIncarnation(archived.past, of: id)
       return
     }
     let past = try PastIncarnation(
       seq: archived.seq, lostThrough: ArchiveLimits.reach(after: archived.seq, madeAt: made, at: now))
-    try state.addPastIncarnation(past, of: id)
-    let row: FileState.ZoneRecord
+    try state.zones.addPastIncarnation(past, of: id)
+    let row: ZoneRecord
     if archived.isAlive {
-      row = try state.makeZone(id, seq: past.beginning)
+      row = try state.zones.makeZone(id, seq: past.beginning)
       try keepTombstones(of: row, in: state)
     } else {
-      row = try state.addPastIncarnation(PastIncarnation(seq: past.end), of: id)
+      row = try state.zones.addPastIncarnation(PastIncarnation(seq: past.end), of: id)
     }
     places[archived.incarnation] = (database.file, row.id)
     zone = OpenZone(id: id, row: row, file: database.file, isAlive: archived.isAlive)
@@ -160,7 +160,7 @@ public final class SQLiteRestore: ArchiveSink {
 
   /// Until every device that may hold what was lost has had its time to come and offer it, as deletions of before that
   /// would be forgotten otherwise.
-  private func keepTombstones(of zone: FileState.ZoneRecord, in state: FileState) throws(CaravanError) {
+  private func keepTombstones(of zone: ZoneRecord, in state: FileState) throws(CaravanError) {
     try state.db.run(
       "INSERT INTO tombstone_ages(zone, aged, mark, marked) VALUES (?, 0, ?, ?)", zone.id, zone.seq,
       tombstones.end(ofWaitFrom: state.now))
@@ -170,7 +170,7 @@ public final class SQLiteRestore: ArchiveSink {
     guard let ended = zone else { return }
     zone = nil
     guard ended.isAlive else { return }
-    try files[ended.file].save(ended.row, of: ended.id)
+    try files[ended.file].zones.save(ended.row, of: ended.id)
     alive.append(ended)
   }
 
@@ -179,7 +179,8 @@ public final class SQLiteRestore: ArchiveSink {
   private func add(_ record: RecordContent) throws(CaravanError) {
     guard var zone, zone.isAlive else { throw Self.disorder }
     guard record.entry.version <= zone.row.seq else { throw Self.disorder }
-    try files[zone.file].restore(record, in: &zone.row)
+    let file = files[zone.file]
+    try file.entries.restore(record, in: &zone.row, file.writers, file.objects)
     self.zone = zone
   }
 
@@ -190,7 +191,7 @@ public final class SQLiteRestore: ArchiveSink {
     try endZone()
     let place = archived.incarnation.flatMap { places[$0] }
     for (number, state) in files.enumerated() where place == nil || place?.file == number {
-      let writer = try state.writer(archived.op, isCarried: true)
+      let writer = try state.writers.writer(archived.op, isCarried: true)
       let outcome = archived.outcome(in: place.map { files[$0.file].reads.incarnation($0.zone, 0) })
       try state.db.run(
         "INSERT OR REPLACE INTO ops(key, outcome) VALUES (?, ?)", Key.make(writer.id, archived.op.number),
@@ -199,7 +200,7 @@ public final class SQLiteRestore: ArchiveSink {
       try state.db.run("UPDATE writers SET floor = ? WHERE id = ?", archived.floor, writer.id)
       var known = writer
       known.floor = archived.floor
-      state.remember(known, of: archived.op)
+      state.writers.remember(known, of: archived.op)
     }
   }
 }

@@ -12,7 +12,7 @@ extension StoreSQLite {
     while true {
       let (known, damaged) = (read, try await self.damaged(among: read, in: database))
       let answer = try await file.write(bytes: bytes) { (state) throws(CaravanError) in
-        try state.trusting(known, but: damaged, in: database, work)
+        try state.chunks.trusting(known, but: damaged, in: database) { () throws(CaravanError) in try work(state) }
       }
       switch answer {
       case .done(let value): return value
@@ -66,7 +66,7 @@ extension StoreSQLite {
   func note(damaged entries: [DamagedVersion], in zone: ZoneID) async throws(CaravanError) {
     guard !entries.isEmpty else { return }
     try await file(zone.database).write { (file) throws(CaravanError) in
-      try file.noteDamage(ofEntries: entries, in: zone)
+      try file.entries.noteDamage(entries, in: file.zones.zone(zone))
     }
   }
 
@@ -99,7 +99,7 @@ extension StoreSQLite {
     if key == nil {
       let scrubbed = try await file.read { (file) throws(CaravanError) in try ChunkScrub(file: file).read(bytes: bytes)
       }
-      try await file.write { (file) throws(CaravanError) in try file.note(scrubbed) }
+      try await file.write { (file) throws(CaravanError) in try file.chunks.note(scrubbed) }
       step = scrubbed.step
       guard step.isRoundOver else { return step }
       (step.isRoundOver, key) = (false, 0)
@@ -110,7 +110,7 @@ extension StoreSQLite {
       ? try await file.read { (file) throws(CaravanError) in try EntryScrub(db: file.db).read(after: last, bytes: left)
       }
       : EntryScrub.Progress(end: last)
-    try await file.write { (file) throws(CaravanError) in try file.note(scrubbed) }
+    try await file.write { (file) throws(CaravanError) in try file.entries.note(scrubbed) }
     return ScrubStep(
       chunks: step.chunks, records: scrubbed.step.records, bytes: step.bytes + scrubbed.step.bytes,
       damaged: step.damaged + scrubbed.step.damaged, isRoundOver: scrubbed.step.isRoundOver)
@@ -118,7 +118,7 @@ extension StoreSQLite {
 
   public func adopt(damaged chunks: [DamagedChunk]) async throws(CaravanError) {
     for chunk in chunks {
-      try await file(chunk.database).write { (file) throws(CaravanError) in try file.adopt(damaged: chunk) }
+      try await file(chunk.database).write { (file) throws(CaravanError) in try file.chunks.adopt(damaged: chunk) }
     }
   }
 }

@@ -43,26 +43,28 @@ extension StoreSQLite: HomeStore {
       guard var part = parts[number] else { continue }
       (part.ops, part.locks, part.reach) = (content.ops, content.locks, content.reach)
       let whole = part
-      try await files[number].write { (file) throws(CaravanError) in try file.adopt(whole) }
+      try await files[number].write { (file) throws(CaravanError) in try OwnerAdoption(file: file).adopt(whole) }
     }
   }
 
   public func adopt(_ records: [RecordContent], in zone: ZoneID) async throws(CaravanError) {
     let bytes = records.reduce(0) { $0 + $1.entry.body.count }
     try await file(zone.database).write(bytes: bytes) { (file) throws(CaravanError) in
-      try file.adopt(records, in: zone)
+      try OwnerAdoption(file: file).adopt(records, in: zone)
     }
   }
 
   public func discard(_ owner: UserID) async throws(CaravanError) {
-    for file in files { try await file.write { (file) throws(CaravanError) in try file.discard(owner) } }
+    for file in files {
+      try await file.write { (file) throws(CaravanError) in try OwnerAdoption(file: file).discard(owner) }
+    }
   }
 
   // MARK: The log
 
   public func entered(from store: String, in partition: Partition) async throws(CaravanError) -> UInt64 {
     try await file(partition).read { (file) throws(CaravanError) in
-      try file.cursor(of: FileState.logCursor(of: store), in: partition.number)
+      try file.cursor(of: OwnerAdoption.logCursor(of: store), in: partition.number)
     }
   }
 
@@ -70,7 +72,7 @@ extension StoreSQLite: HomeStore {
     _ commits: [LoggedCommit], from store: String, upTo position: UInt64, in partition: Partition
   ) async throws(CaravanError) {
     try await file(partition).write { (file) throws(CaravanError) in
-      try file.enter(commits, from: store, upTo: position, in: partition)
+      try OwnerAdoption(file: file).enter(commits, from: store, upTo: position, in: partition)
     }
   }
 }

@@ -4,7 +4,9 @@ internal import CaravanStore
 
 /// Leases and cursors; they lie in the first file, so that a cursor's write and the check of its lease are one
 /// transaction. Locks lie beside what they guard, for the same reason.
-extension FileState {
+struct FileLeases: FilePart {
+  let context: FileContext
+
   func lease(_ names: [String], holder: String, ttl: Duration) throws(CaravanError) -> [Lease] {
     let now = now
     var grants: [Lease] = []
@@ -29,7 +31,7 @@ extension FileState {
 
   /// Forgets leases that ended long ago: devices lock what they like, each under a name of its own (issue 5, A3).
   /// - Returns: whether there may be more.
-  func collectLeases() throws(CaravanError) -> Bool {
+  func collect() throws(CaravanError) -> Bool {
     let ended = try db.all(
       "SELECT name, token FROM leases WHERE expires < ? AND name <> ? LIMIT ?",
       now - StoreLimits.endedLeasesKept.components.seconds * 1_000, LeaseHolder.forgotten, FileLimits.collectedRows,

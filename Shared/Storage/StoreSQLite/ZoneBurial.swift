@@ -5,7 +5,9 @@ internal import CaravanStore
 /// Rows of zones that were deleted long ago go (`BuriedZones`), and count no more for their owner. Their ids do not
 /// come back: tokens, outcomes of ops and positions of those who follow the log name lives by them for as long as
 /// anybody keeps one, and a life that had another's id would take them for its own.
-extension FileState {
+struct ZoneBurial: FilePart {
+  let context: FileContext
+
   private struct Incarnation {
     let id: Int64
     let database: Int64
@@ -24,22 +26,24 @@ extension FileState {
   /// Looks at the next few zones, round and round; sightings of devices that have not been there for so long that
   /// nobody waits for them go as well.
   /// - Returns: whether there is more to do now.
-  func buryZones(_ rule: TombstoneRule) throws(CaravanError) -> Bool {
+  func collect(_ rule: TombstoneRule) throws(CaravanError) -> Bool {
     let lives = try db.all(
-      "SELECT id, database, name, seq, changed, state, time FROM zones WHERE id > ? ORDER BY id LIMIT ?", turns.burial,
+      "SELECT id, database, name, seq, changed, state, time FROM zones WHERE id > ? ORDER BY id LIMIT ?",
+      context.turns.burial,
       FileLimits.zonesPerBurial, read: Incarnation.init)
     if let last = lives.last {
       try db.run(
-        "DELETE FROM sightings WHERE zone > ? AND zone <= ? AND time <= ?", turns.burial, last.id, rule.activeSince(now)
+        "DELETE FROM sightings WHERE zone > ? AND zone <= ? AND time <= ?", context.turns.burial, last.id,
+        rule.activeSince(now)
       )
     }
     let deadBefore = now - StoreLimits.deadZonesKept.components.seconds * 1_000
     for life in lives where life.stage == ZoneStage.purged && life.time < deadBefore && life.name != BuriedZones.name {
       // What is not done with one step begins with the same zone next time.
       guard try bury(life) else { return true }
-      turns.burial = life.id
+      context.turns.burial = life.id
     }
-    turns.burial = lives.count < FileLimits.zonesPerBurial ? 0 : lives.last?.id ?? 0
+    context.turns.burial = lives.count < FileLimits.zonesPerBurial ? 0 : lives.last?.id ?? 0
     return false
   }
 
@@ -92,7 +96,7 @@ extension FileState {
       """
       INSERT INTO zones(database, name, seq, records, bytes, state, changed) VALUES (?, ?, ?, 0, 0, ?, ?)
       """, life.database, BuriedZones.name, life.seq, ZoneStage.purged, life.changed)
-    try checkRoom(for: db.lastInsertedRow, .zones)
+    try context.checkRoom(for: db.lastInsertedRow, .zones)
   }
 
   private func lives(_ name: String, of database: Int64) throws(CaravanError) -> [Incarnation] {

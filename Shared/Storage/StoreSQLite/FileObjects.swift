@@ -3,11 +3,16 @@ internal import CaravanSQLite
 internal import CaravanStore
 
 /// Records whose objects go to the object store. They are noted in the commit that writes them, so none is forgotten.
-extension FileState {
-  func queueObjects(
+struct FileObjects: FilePart {
+  let context: FileContext
+  let writers: WriterEpochs
+  /// Whether there is an object store.
+  let queues: Bool
+
+  func queue(
     of writes: [ZoneCommit.Write], _ commit: Commit, in zone: Int64
   ) throws(CaravanError) {
-    let group = try commit.parts == nil ? nil : Key.make(writer(commit.op).id, commit.op.number)
+    let group = try commit.parts == nil ? nil : Key.make(writers.writer(commit.op).id, commit.op.number)
     for write in writes {
       try db.run(
         """
@@ -19,7 +24,7 @@ extension FileState {
     }
   }
 
-  func noteObjects(ofRestored entry: Entry, in zone: Int64) throws(CaravanError) {
+  func note(ofRestored entry: Entry, in zone: Int64) throws(CaravanError) {
     try db.run(
       """
       INSERT INTO objects(zone, name, seq, op, stage, attempts, due, paths, problem)
@@ -28,14 +33,14 @@ extension FileState {
   }
 
   /// Records that a restore brought go to the object store that there is now.
-  func queueRestoredObjects() throws(CaravanError) {
+  func queueRestored() throws(CaravanError) {
     guard try reads.reach > 0 else { return }
     try db.run(
       "UPDATE objects SET stage = ? WHERE stage = ?", ObjectStage.waiting, ObjectStage.restored)
   }
 
   /// Of a record that goes with its zone.
-  func queueObject(of name: String, in zone: Int64) throws(CaravanError) {
+  func queue(of name: String, in zone: Int64) throws(CaravanError) {
     try db.run(
       "UPDATE objects SET stage = 0, attempts = 0, due = ?, problem = '' WHERE zone = ? AND name = ?", now, zone, name)
   }

@@ -2,28 +2,59 @@ internal import CaravanModel
 internal import CaravanSQLite
 internal import CaravanStore
 
-// Who writes: a row of `writers` for each epoch of each writer. Rows are few, because entries and outcomes are keyed by
-// their ids (issue 5, A3): an epoch that its writer has left behind gives its row to the next.
-extension FileState {
+/// Who writes: a row of `writers` for each epoch of each writer, with the outcomes of its ops. Rows are few, because
+/// entries and outcomes are keyed by their ids (issue 5, A3): an epoch that its writer has left behind gives its row to
+/// the next.
+final class WriterEpochs: FilePart {
+  let context: FileContext
+  private var rows: [WriterID: Row] = [:]
+  private var names = WriterNames()
+
+  struct WriterID: Hashable {
+    var name: String
+    var epoch: UInt64
+  }
+
+  struct Row {
+    var id: Int64
+    var floor: UInt64
+    /// No outcome of a higher number is kept: such an op is new, without looking.
+    var highest: UInt64
+    /// Outcomes that are kept.
+    var outcomes: Int
+  }
+
+  init(_ context: FileContext) { self.context = context }
+
+  func forget() {
+    rows = [:]
+    names = WriterNames()
+  }
+
   /// - Parameter isCarried: it comes from another store, or a backup, where it had its place: no share bounds it.
-  func writer(_ op: OpID, isCarried: Bool = false) throws(CaravanError) -> WriterRow {
-    let key = WriterKey(name: op.writer, epoch: op.epoch)
-    if let known = writerRows[key] { return known }
+  func writer(_ op: OpID, isCarried: Bool = false) throws(CaravanError) -> Row {
+    let key = WriterID(name: op.writer, epoch: op.epoch)
+    if let known = rows[key] { return known }
     let found = try db.first(
       "SELECT id, floor FROM writers WHERE name = ? AND epoch = ?", op.writer, op.epoch,
       read: { (id: $0.integer(0), floor: $0.unsigned(1)) })
-    var row: WriterRow
+    var row: Row
     if let found {
-      row = WriterRow(id: found.id, floor: found.floor, highest: 0, outcomes: 0)
+      row = Row(id: found.id, floor: found.floor, highest: 0, outcomes: 0)
       try countOutcomes(of: &row)
     } else {
-      row = WriterRow(id: try begin(op, isCarried), floor: 0, highest: 0, outcomes: 0)
+      row = Row(id: try begin(op, isCarried), floor: 0, highest: 0, outcomes: 0)
     }
-    remember(&writerRows, key, row)
+    rows.remember(key, row)
     return row
   }
 
-  private func countOutcomes(of row: inout WriterRow) throws(CaravanError) {
+  /// The name of the writer whose row has this number.
+  func name(_ number: Int64) throws(CaravanError) -> String {
+    String(decoding: try names.name(number, db), as: UTF8.self)
+  }
+
+  private func countOutcomes(of row: inout Row) throws(CaravanError) {
     let kept = try db.first(
       "SELECT count(*), max(key) FROM ops WHERE key BETWEEN ? AND ?", Key.make(row.id, 0),
       Key.make(row.id, StoreLimits.highestNumber), read: { (Int($0.integer(0)), Key.counter($0.integer(1))) })
@@ -44,7 +75,7 @@ extension FileState {
     if epochs.count >= StoreLimits.epochs(of: op.writer) { return try replace(epochs.map(\.id), by: op) }
     if !isCarried { try checkEpochs(of: op.writer) }
     try db.run("INSERT INTO writers(name, epoch, floor, used) VALUES (?, ?, 0, ?)", op.writer, op.epoch, now)
-    try checkRoom(for: db.lastInsertedRow, .writers)
+    try context.checkRoom(for: db.lastInsertedRow, .writers)
     return db.lastInsertedRow
   }
 
@@ -57,7 +88,7 @@ extension FileState {
         Key.make(id, StoreLimits.highestNumber))
       try db.run(
         "UPDATE writers SET epoch = ?1, floor = 0, used = ?2, since = ?2 WHERE id = ?3", op.epoch, now, id)
-      for (key, row) in writerRows where row.id == id { writerRows[key] = nil }
+      for (key, row) in rows where row.id == id { rows[key] = nil }
       return id
     }
     throw CaravanError(
@@ -74,12 +105,31 @@ extension FileState {
   private func forgetOutcomes(of writer: Int64) throws(CaravanError) {
     try db.run(
       "DELETE FROM ops WHERE key BETWEEN ? AND ?", Key.make(writer, 0), Key.make(writer, StoreLimits.highestNumber))
-    for (key, row) in writerRows where row.id == writer { writerRows[key] = nil }
+    for (key, row) in rows where row.id == writer { rows[key] = nil }
   }
 
   // MARK: Outcomes
 
-  func keep(_ outcome: OpOutcome, of op: OpID, _ writer: WriterRow, floor: UInt64) throws(CaravanError) {
+  func checked(_ op: OpID, floor: UInt64) throws(CaravanError) -> Row {
+    let writer = try self.writer(op)
+    try op.check(floor: floor, stored: writer.floor)
+    return writer
+  }
+
+  func outcome(of op: OpID, _ writer: Row, in zone: ZoneID) throws(CaravanError) -> OpOutcome? {
+    guard op.number <= writer.highest else { return nil }
+    let key = Key.make(writer.id, op.number)
+    guard let stored = try db.first("SELECT outcome FROM ops WHERE key = ?", key, read: { $0.bytes(0) }) else {
+      return nil
+    }
+    let outcome = try OpOutcome(encoded: stored)
+    if case .decided(_, _, let incarnation, _) = outcome, incarnation != 0 {
+      if try reads.isForeign(incarnation, to: zone) { throw op.foreign(to: zone) }
+    }
+    return outcome
+  }
+
+  func keep(_ outcome: OpOutcome, of op: OpID, _ writer: Row, floor: UInt64) throws(CaravanError) {
     var writer = writer
     let key = Key.make(writer.id, op.number)
     try db.statement("INSERT INTO ops(key, outcome) VALUES (?, ?)").run(borrowing: outcome.encoded, at: 2) {
@@ -99,39 +149,17 @@ extension FileState {
     remember(writer, of: op)
   }
 
-  func remember(_ writer: WriterRow, of op: OpID) {
-    remember(&writerRows, WriterKey(name: op.writer, epoch: op.epoch), writer)
+  func remember(_ writer: Row, of op: OpID) {
+    rows.remember(WriterID(name: op.writer, epoch: op.epoch), writer)
   }
 
   /// Its writer never asks for lower ones again.
-  private func raise(_ writer: inout WriterRow, to floor: UInt64) throws(CaravanError) {
+  private func raise(_ writer: inout Row, to floor: UInt64) throws(CaravanError) {
     try db.run(
       "DELETE FROM ops WHERE key >= ? AND key < ?", Key.make(writer.id, writer.floor), Key.make(writer.id, floor))
     writer.outcomes -= db.changedRows
     try db.run("UPDATE writers SET floor = ?, used = ? WHERE id = ?", floor, now, writer.id)
     writer.floor = floor
-  }
-
-  // MARK: Shares
-
-  /// Rows that a file numbers.
-  enum Numbered: String, CaseIterable { case writers, zones }
-
-  /// What the metrics say of a file that is opened.
-  func showNumbers() throws(CaravanError) {
-    let writers = try db.first("SELECT max(id) FROM writers", read: { $0.integer(0) })
-    metrics.numbered(.writers, upTo: writers ?? 0, isNew: false)
-    let zones = try db.first("SELECT max(id) FROM zones", read: { $0.integer(0) })
-    metrics.numbered(.zones, upTo: zones ?? 0, isNew: false)
-  }
-
-  /// - Throws: `limitExceeded`.
-  func checkRoom(for id: Int64, _ rows: Numbered) throws(CaravanError) {
-    metrics.numbered(rows, upTo: id)
-    guard id <= FileLimits.highestOwner else {
-      throw CaravanError(
-        .limitExceeded, "a storage file knows at most \(FileLimits.highestOwner) \(rows.rawValue): add files")
-    }
   }
 
   private func checkEpochs(of writer: String) throws(CaravanError) {
@@ -148,13 +176,5 @@ extension FileState {
         .limitExceeded,
         "devices of \(author) have begun \(count) times here, which is the most: go on with those that are enrolled")
     }
-  }
-
-  func checkZones(of database: DatabaseID) throws(CaravanError) {
-    let made = try db.first(
-      """
-      SELECT sum(made) FROM databases WHERE owner = ?1 AND (?1 <> '' OR container = ?2 AND environment = ?3)
-      """, database.ownerText, database.container.text, database.environment.rawValue, read: { $0.integer(0) })
-    try StoreLimits.checkShare(zones: made ?? 0)
   }
 }

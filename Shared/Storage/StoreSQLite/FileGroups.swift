@@ -4,11 +4,16 @@ internal import CaravanStore
 
 /// Commits in parts. While a part is stored it refers to its chunks as a record does, so nothing that it needs is
 /// collected.
-extension FileState {
-  func beginGroup(_ op: OpID, floor: UInt64, in zone: ZoneID) throws(CaravanError) -> StagedGroup {
-    let writer = try checkedWriter(op, floor: floor)
+struct FileGroups: FilePart {
+  let context: FileContext
+  let writers: WriterEpochs
+  let zones: FileZones
+  let chunks: FileChunks
+
+  func begin(_ op: OpID, floor: UInt64, in zone: ZoneID) throws(CaravanError) -> StagedGroup {
+    let writer = try writers.checked(op, floor: floor)
     let known = try reads.group(Key.make(writer.id, op.number))
-    let isDecided = try outcome(of: op, writer, in: zone) != nil
+    let isDecided = try writers.outcome(of: op, writer, in: zone) != nil
     let begun = try GroupRules.begin(
       op, in: zone, known: known, isDecided: isDecided,
       census: { () throws(CaravanError) in try GroupCensus(of: zone.database.owner, in: db) }, now: now)
@@ -17,14 +22,14 @@ extension FileState {
         """
         INSERT INTO groups(key, database, zone, stage, parts, records, bytes, chunks, held, until)
         VALUES (?, ?, ?, 0, 0, 0, 0, 0, 0, ?)
-        """, Key.make(writer.id, op.number), makeDatabase(zone.database), zone.name, begun.until)
+        """, Key.make(writer.id, op.number), zones.makeDatabase(zone.database), zone.name, begun.until)
     }
     guard let group = begun ?? known else { preconditionFailure("a group was neither begun nor known") }
     return group
   }
 
   func stage(_ part: StagedPart) throws(CaravanError) -> Checked<PartStaging> {
-    let writer = try checkedWriter(part.op, floor: 0)
+    let writer = try writers.checked(part.op, floor: 0)
     let key = Key.make(writer.id, part.op.number)
     let stored = try reads.part(part.number, of: key)
     switch try GroupRules.stage(part, in: reads.group(key), stored: stored, now: now) {
@@ -33,14 +38,14 @@ extension FileState {
       try save(group, of: part.op, writer)
       return .done(.staged(group))
     case .write(let group):
-      let database = try makeDatabase(part.zone.database)
-      guard let damaged = try check(part.chunks, in: database) else { return .mustRead(part.chunks) }
+      let database = try zones.makeDatabase(part.zone.database)
+      guard let damaged = try chunks.check(part.chunks, in: database) else { return .mustRead(part.chunks) }
       var missing = damaged
       for hash in part.chunks where !damaged.contains(hash) {
-        if try readableChunk(hash, in: database) == nil { missing.append(hash) }
+        if try chunks.readableChunk(hash, in: database) == nil { missing.append(hash) }
       }
       guard missing.isEmpty else { return .done(.missing(missing)) }
-      for hash in part.chunks { try refer(to: hash, in: database) }
+      for hash in part.chunks { try chunks.refer(to: hash, in: database) }
       try db.statement("INSERT INTO group_parts(owner, number, chunks, body) VALUES (?, ?, ?, ?)").run(
         key, part.number, part.chunks.isEmpty ? nil : ChunkHash.joined(part.chunks), borrowing: part.body)
       try save(group, of: part.op, writer)
@@ -48,8 +53,8 @@ extension FileState {
     }
   }
 
-  func removeGroup(_ op: OpID, in zone: ZoneID) throws(CaravanError) {
-    let writer = try checkedWriter(op, floor: 0)
+  func remove(_ op: OpID, in zone: ZoneID) throws(CaravanError) {
+    let writer = try writers.checked(op, floor: 0)
     guard let group = try reads.group(Key.make(writer.id, op.number)) else { return }
     guard group.zone == zone else { throw op.foreign(to: zone) }
     if group.isOpen { try giveUp(op, writer) }
@@ -57,7 +62,7 @@ extension FileState {
   }
 
   /// What a commit depends on beside the records: its lock, and the group that it makes visible.
-  func checkTerms(of commit: Commit, _ writer: WriterRow) throws(CaravanError) -> StagedGroup? {
+  func checkTerms(of commit: Commit, _ writer: WriterEpochs.Row) throws(CaravanError) -> StagedGroup? {
     if let fence = commit.fence {
       try fence.check(reads.lease(fence.lease), holder: commit.op.writer, now: now)
     }
@@ -67,7 +72,7 @@ extension FileState {
     return group
   }
 
-  func save(_ group: StagedGroup, of op: OpID, _ writer: WriterRow) throws(CaravanError) {
+  func save(_ group: StagedGroup, of op: OpID, _ writer: WriterEpochs.Row) throws(CaravanError) {
     try db.run(
       """
       UPDATE groups SET stage = ?, parts = ?, records = ?, bytes = ?, chunks = ?, held = ?, until = ? WHERE key = ?
@@ -75,16 +80,16 @@ extension FileState {
       Key.make(writer.id, op.number))
   }
 
-  func endGroup(of op: OpID, _ writer: WriterRow, as stage: StagedGroup.Stage) throws(CaravanError) {
+  func end(_ op: OpID, _ writer: WriterEpochs.Row, as stage: StagedGroup.Stage) throws(CaravanError) {
     guard let group = try reads.group(Key.make(writer.id, op.number)) else { return }
     try save(GroupRules.ended(group, as: stage, now: now), of: op, writer)
   }
 
   /// A commit that comes late will never apply.
-  private func giveUp(_ op: OpID, _ writer: WriterRow) throws(CaravanError) {
+  private func giveUp(_ op: OpID, _ writer: WriterEpochs.Row) throws(CaravanError) {
     let key = Key.make(writer.id, op.number)
     let isKnown = try db.first("SELECT 1 FROM ops WHERE key = ?", key, read: { _ in true }) ?? false
-    if !isKnown, op.number >= writer.floor { try keep(.aborted, of: op, writer, floor: 0) }
+    if !isKnown, op.number >= writer.floor { try writers.keep(.aborted, of: op, writer, floor: 0) }
   }
 
   // MARK: Maintenance
@@ -92,7 +97,7 @@ extension FileState {
   /// Gives up groups that nobody goes on with, and those to be kept for longer than any is, which were begun before the
   /// time went back (issue 5, B12); removes parts of those that have ended, and forgets the oldest.
   /// - Returns: whether there may be more.
-  func collectGroups() throws(CaravanError) -> Bool {
+  func collect() throws(CaravanError) -> Bool {
     let expired = try db.all(
       """
       SELECT g.key, w.name, w.epoch FROM groups g JOIN writers w ON w.id = g.key >> 40
@@ -101,9 +106,9 @@ extension FileState {
       FileLimits.collectedGroups,
       read: { OpID(writer: $0.text(1), epoch: $0.unsigned(2), number: Key.counter($0.integer(0))) })
     for op in expired {
-      let writer = try self.writer(op)
+      let writer = try writers.writer(op)
       try giveUp(op, writer)
-      try endGroup(of: op, writer, as: .expired)
+      try end(op, writer, as: .expired)
     }
     let cleared = try clearParts()
     try db.run("DELETE FROM groups WHERE until < ? AND stage > 0 AND held = 0", now)
@@ -121,7 +126,7 @@ extension FileState {
     guard let part else {
       throw CaravanError(.internalError, "a group says that it holds parts and has none: restore the file")
     }
-    for hash in try ChunkHash.list(part.chunks) { try release(hash, in: group.database) }
+    for hash in try ChunkHash.list(part.chunks) { try chunks.release(hash, in: group.database) }
     try db.run("DELETE FROM group_parts WHERE id = ?", part.id)
     try db.run("UPDATE groups SET held = held - 1 WHERE key = ?", group.key)
     return true

@@ -8,8 +8,8 @@ import CaravanTokens
 import CaravanWire
 
 /// SYNC_CONTINUE: merged diffs as one atomic commit under the client's op id (DIF-12, DIF-13).
-extension DeviceSession {
-  func syncContinue(_ message: SyncContinue) async throws(CaravanError) -> SyncContinueResult {
+extension DiffExchange {
+  func `continue`(_ message: SyncContinue) async throws(CaravanError) -> SyncContinueResult {
     let zone = try zone(message.container, message.zone)
     try DefaultZone.refuse(zone, "has no heights to sync by")
     let op = OpID(writer: try await writer(in: zone.database), epoch: epoch, number: message.op)
@@ -46,7 +46,9 @@ extension DeviceSession {
     guard !reply.aborted, case .applied(let outcomes, let zoneSeq, let incarnation, _) = try reply.model(),
       !outcomes.contains(where: \.isFailure)
     else { return SyncContinueResult(refusal) }
-    let height = turn.map { self.height($0, outcomes, zoneSeq, incarnation) }
+    let height = turn.map {
+      self.height(of: $0, outcomes, CaravanModel.ChangePosition(incarnation: incarnation, seq: zoneSeq))
+    }
     return SyncContinueResult(height: height ?? 0, incarnation: incarnation)
   }
 
@@ -161,7 +163,8 @@ extension DeviceSession {
       return SyncContinueResult(Self.refusal(outcomes[failed], of: mutations[failed]))
     }
     return SyncContinueResult(
-      height: height(turn, outcomes, zoneSeq, incarnation), incarnation: incarnation)
+      height: height(of: turn, outcomes, CaravanModel.ChangePosition(incarnation: incarnation, seq: zoneSeq)),
+      incarnation: incarnation)
   }
 
   private static func refusal(_ outcome: CaravanModel.Outcome, of mutation: CaravanWire.Mutation)
@@ -180,28 +183,10 @@ extension DeviceSession {
       "there is an object '\(mutation.name)' already: give each object a uuid of its own")
   }
 
-  /// The zone's height where it has only this client's writes above what the client has been shown; else what it has
-  /// been shown, and the next SYNC_BEGIN brings what others wrote between, with the client's own.
   private func height(
-    _ turn: SyncTurn, _ outcomes: [CaravanModel.Outcome], _ zoneSeq: Seq, _ incarnation: Incarnation
+    of turn: SyncTurn, _ outcomes: [CaravanModel.Outcome], _ zone: CaravanModel.ChangePosition
   ) -> Seq {
-    let isSameLife = turn.incarnation == incarnation || turn.incarnation == 0
-    let own = outcomes.count { outcome in
-      switch outcome {
-      case .accepted(let version): version > turn.height
-      case .merged(let version, let server): version > turn.height && server?.writer == device.text
-      case .conflict, .aborted, .read, .refused: false
-      }
-    }
-    return isSameLife && own == outcomes.count && zoneSeq == turn.height + UInt64(own) ? zoneSeq : turn.height
-  }
-}
-
-extension CaravanModel.Outcome {
-  fileprivate var isFailure: Bool {
-    switch self {
-    case .conflict, .aborted, .refused: true
-    case .accepted, .merged, .read: false
-    }
+    TurnHeight(shown: CaravanModel.ChangePosition(incarnation: turn.incarnation, seq: turn.height), client: device.text)
+      .after(outcomes, zone: zone)
   }
 }

@@ -6,11 +6,13 @@ import CaravanWire
 
 /// Commits in parts, and the lock that guards them (SMSyncServer's server API). Each call may come again after a lost
 /// answer, and then does nothing and succeeds (REC-25); there is no other recovery (REC-26).
-extension DeviceSession {
+struct GroupCalls: SessionPart {
+  let session: DeviceSession
+
   // MARK: The lock
 
   func lock(_ lock: LockDatabase) async throws(CaravanError) -> LockState {
-    let database = try database(lock.container, .private)
+    let database = try session.database(lock.container, .private)
     let ttl = lock.ttlMilliseconds == 0 ? SyncLimits.lockMilliseconds : lock.ttlMilliseconds
     let grant = try await cloud.faults.around(.lockForDownload) { () async throws(CaravanError) in
       try await cloud.storage.lock(
@@ -21,7 +23,7 @@ extension DeviceSession {
   }
 
   func unlock(_ unlock: UnlockDatabase) async throws(CaravanError) -> Empty {
-    let database = try database(unlock.container, .private)
+    let database = try session.database(unlock.container, .private)
     try await cloud.faults.around(.lockRemoval) { () async throws(CaravanError) in
       _ = try await cloud.storage.lock(
         LockRequest(name: lockName(database), holder: device.text, token: unlock.token, release: true),
@@ -45,7 +47,7 @@ extension DeviceSession {
 
   func upload(_ part: UploadPart) async throws(CaravanError) -> PartState {
     let zone = try groupZone(part.container, part.zone)
-    let mutations = try await checked(Push(mutations: part.mutations), of: zone).mutations
+    let mutations = try await session.checked(Push(mutations: part.mutations), of: zone).mutations
     guard !mutations.contains(where: { $0.kind == .read }) else {
       throw CaravanError(.invalidData, "a part has saves and deletions only: read records by themselves")
     }
@@ -68,7 +70,7 @@ extension DeviceSession {
     }
     let reply = try required(answer.commit, "commit")
     cloud.metrics.count(reply)
-    return try admit(reply, expected: 0, account)
+    return try session.admit(reply, expected: 0, account)
   }
 
   func operation(_ question: AskOperation) async throws(CaravanError) -> OperationState {

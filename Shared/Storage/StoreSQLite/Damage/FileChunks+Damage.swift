@@ -6,7 +6,7 @@ internal import CaravanStore
 
 /// Damaged chunks: they keep their rows and references, are absent for whoever asks, and take new bytes when somebody
 /// brings them. The old bytes stay where they are until then: a file that is being copied back looks damaged, too.
-extension FileState {
+extension FileChunks {
   /// What the writer remembers of chunks.
   struct ChunkKnowledge {
     var checked = CheckedChunks<ChunkKey>()
@@ -67,18 +67,18 @@ extension FileState {
   /// Runs `work` after a reader has read these chunks for it, and found some of them damaged.
   func trusting<Value>(
     _ read: [ChunkHash], but damaged: [ChunkHash], in database: DatabaseID,
-    _ work: (FileState) throws(CaravanError) -> Value
+    _ work: () throws(CaravanError) -> Value
   ) throws(CaravanError) -> Value {
     try noteDamage(damaged, in: database)
     knowledge.read = Set(read)
     defer { knowledge.read = [] }
-    return try work(self)
+    return try work()
   }
 
   /// Chunks of the commit that have to be read before it is decided: none that the records it changes name already, and
   /// none of a commit in parts, whose chunks were read as its parts came.
   func unread(of commit: Commit, in zone: ZoneRecord?, _ facts: ZoneFacts) throws(CaravanError) -> [ChunkHash] {
-    guard commit.parts == nil, let database = try databaseID(of: commit.zone.database) else { return [] }
+    guard commit.parts == nil, let database = try number(of: commit.zone.database) else { return [] }
     var unread: Set<ChunkHash> = []
     for mutation in commit.mutations {
       for hash in mutation.chunks where !isTrusted(hash, in: database) { unread.insert(hash) }
@@ -97,7 +97,7 @@ extension FileState {
     _ commit: Commit, in zone: ZoneRecord?, _ facts: inout ZoneFacts
   ) throws(CaravanError) -> [ChunkHash]? {
     let unread = try unread(of: commit, in: zone, facts)
-    guard !unread.isEmpty, let database = try databaseID(of: commit.zone.database) else { return nil }
+    guard !unread.isEmpty, let database = try number(of: commit.zone.database) else { return nil }
     guard let damaged = try check(unread, in: database) else { return unread }
     facts.lacking.formUnion(damaged)
     return nil
@@ -107,7 +107,7 @@ extension FileState {
 
   /// A reader has found these damaged.
   func noteDamage(_ hashes: [ChunkHash], in database: DatabaseID) throws(CaravanError) {
-    guard let number = try databaseID(of: database) else { return }
+    guard let number = try number(of: database) else { return }
     try noteDamage(hashes, in: number)
   }
 
@@ -156,7 +156,7 @@ extension FileState {
     try db.run(
       "UPDATE chunks SET id = ?, place = ?, size = ?, sum = ? WHERE database = ? AND hash = ?", place.row,
       place.offset, chunk.bytes.count, XXHash64.hash(chunk.bytes), database, chunk.hash)
-    if let old = row.place { longChunks?.file.free(old..<old + row.size) }
+    if let old = row.place { context.longChunks?.file.free(old..<old + row.size) }
     if let old = row.row { try removeBytes(old) }
     try forgetDamage(of: chunk.hash, in: database)
     knowledge.checked.note(key, at: now)
@@ -175,7 +175,7 @@ extension FileState {
 
   /// Notes a chunk of which there are no bytes, unless it is here.
   func adopt(damaged chunk: DamagedChunk) throws(CaravanError) {
-    let database = try makeDatabase(chunk.database)
+    let database = try makeNumber(of: chunk.database)
     guard try reads.chunk(chunk.hash, in: database) == nil else { return }
     try db.run(
       "INSERT INTO chunks(database, hash, id, place, size, sum, refs, staged) VALUES (?, ?, NULL, NULL, ?, 0, 0, ?)",

@@ -8,9 +8,11 @@ import CaravanWire
 
 /// Conflicts that a program of the app decides (CK-36): sync asks it at `ext.<container>.<type>`, saves what it says
 /// over the copy that it saw, and asks again when that changed meanwhile.
-extension DeviceSession {
+struct ConflictExtension: SessionPart {
+  let session: DeviceSession
+
   /// Settles what can be settled; the rest stays in conflict.
-  func settleConflicts(of push: Push, _ checked: Checked, _ reply: inout CommitReply, in zone: ZoneID) async {
+  func settle(_ push: Push, _ checked: DeviceSession.Checked, _ reply: inout CommitReply, in zone: ZoneID) async {
     // A device that uses an op's number again gets the outcomes of what the op was, which need not be this push's.
     guard reply.outcomes.count == checked.mutations.count else { return }
     // One deadline for all: the device waits for the whole push.
@@ -55,7 +57,7 @@ extension DeviceSession {
     -> CaravanWire.Outcome
   {
     for attempt in 0..<SyncLimits.disputesPerRow {
-      let type = server.type > row.type.id ? try await self.type(server.type, in: row.zone) : row.type
+      let type = server.type > row.type.id ? try await session.type(server.type, in: row.zone) : row.type
       let decision = try await ask(row, server, type)
       switch decision.kind {
       case nil:
@@ -99,7 +101,7 @@ extension DeviceSession {
   ) async throws(CaravanError) -> CaravanWire.Outcome {
     var mutation = CaravanWire.Mutation(
       name: server.name, kind: .save, basedOn: server.version, type: type.id, body: body)
-    try check(&mutation, type, in: row.zone)
+    try session.check(&mutation, type, in: row.zone)
     mutation.policy = .unspecified
     let outcome = try await commit(mutation, attempt, row)
     guard outcome.verdict == .accepted else { return outcome }

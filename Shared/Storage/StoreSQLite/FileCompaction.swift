@@ -33,7 +33,14 @@ struct Compaction {
 /// empty: after many updates a file would be half again as large as what it holds (BEN-16). So entries of thin
 /// stretches are moved together, and pages that nobody uses go back to the file system, in steps that no commit waits
 /// long behind.
-extension FileState {
+final class FileCompaction: FilePart {
+  let context: FileContext
+  private var compaction = Compaction()
+
+  init(_ context: FileContext) { self.context = context }
+
+  func noteRemoval() { compaction.noteRemoval() }
+
   /// - Returns: whether there is more to do now.
   func compact() throws(CaravanError) -> Bool {
     if compaction.isWorthCounting {
@@ -67,7 +74,7 @@ extension FileState {
     try db.run("DELETE FROM entries WHERE key BETWEEN ? AND ?", first, last)
     try db.run("INSERT INTO entries SELECT * FROM moving ORDER BY key")
     try db.run("DELETE FROM moving")
-    metrics.moved(entries: keys.count)
+    context.metrics.moved(entries: keys.count)
   }
 
   /// Some of the pages that nobody uses; a few stay for what comes next.

@@ -6,7 +6,13 @@ import CaravanSyncCore
 import CaravanTokens
 import CaravanWire
 
-extension DeviceSession {
+/// What a device tells the notifier, and hears of it when it comes.
+struct NotifierCalls: SessionPart {
+  let session: DeviceSession
+
+  private var user: UserID { device.user }
+  private var environment: CaravanModel.Environment { device.environment }
+
   /// Attaches the device to its notifier. The list is read from the store, so that tokens can be told by their zones;
   /// a notifier that does not answer costs pushes, not the session: it offers again once it is back.
   func hello(_ hello: Hello) async throws(CaravanError) -> HelloResult {

@@ -4,57 +4,48 @@ internal import CaravanStore
 
 /// Snapshots: versions of a zone that readers are on their way to. While there is one, the entries it has stay when
 /// their records are written again (CK-49).
-extension FileState {
+struct FileSnapshots: FilePart {
+  let context: FileContext
+  let zones: FileZones
+  let devices: FileDevices
+  let chunks: FileChunks
+
   /// The zone as it is now.
   /// - Parameter reader: its footprint becomes exact, so that only what it writes from now on is beyond the snapshot.
   /// - Returns: its version; nil: there is no such zone any more.
-  func makeSnapshot(
+  func make(
     of name: ZoneID, _ incarnation: Incarnation, for reader: String?
   ) throws(CaravanError) -> Seq? {
-    guard var zone = try self.zone(name), zone.incarnation == incarnation else { return nil }
+    guard var zone = try zones.zone(name), zone.incarnation == incarnation else { return nil }
     if zone.snapshot != zone.seq {
       try db.run(
         "UPDATE zones SET snapshot = ?, oldest_snapshot = iif(snapshot = 0, ?, oldest_snapshot) WHERE id = ?", zone.seq,
         zone.seq, zone.id)
       zone.snapshot = zone.seq
-      remember(zone, of: name)
+      zones.remember(zone, of: name)
     }
-    if let reader, let known = try footprint(of: reader, in: zone), known.reach > zone.seq {
-      try save(ReadPosition(first: known.first, reach: zone.seq), of: reader, in: zone)
+    if let reader, let known = try devices.footprint(of: reader, in: zone), known.reach > zone.seq {
+      try devices.save(ReadPosition(first: known.first, reach: zone.seq), of: reader, in: zone)
     }
     return zone.seq
   }
 
-  /// Keeps an entry for the snapshots that have it, with its chunks.
-  func keep(_ entry: Int64, until next: Int64) throws(CaravanError) {
-    try db.run(
-      """
-      INSERT INTO superseded(
-        key, until, writer, created, flags, type, name, expires, fields, chunks, body, time, born, maker, sum)
-      SELECT key, ?, writer, created, flags, type, name, expires, fields, chunks, body, time, born, maker, sum
-      FROM entries
-      WHERE key = ?
-      """, next, entry)
-  }
-
-  // MARK: Maintenance
-
   /// Removes what no reader needs any more (CK-52), of the next few zones with snapshots.
   /// - Returns: whether there may be more.
-  func collectSnapshots() throws(CaravanError) -> Bool {
+  func collect() throws(CaravanError) -> Bool {
     var hasMore = false
     for _ in 0..<StoreLimits.zonesPerPurge {
       let next = try db.first(
-        "SELECT id, database FROM zones WHERE snapshot > 0 AND id > ? ORDER BY id LIMIT 1", turns.snapshots,
+        "SELECT id, database FROM zones WHERE snapshot > 0 AND id > ? ORDER BY id LIMIT 1", context.turns.snapshots,
         read: { (id: $0.integer(0), database: $0.integer(1)) })
-      turns.snapshots = next?.id ?? 0
+      context.turns.snapshots = next?.id ?? 0
       guard let next else { break }
-      if try collectSnapshots(of: next.id, in: next.database) { hasMore = true }
+      if try collect(of: next.id, in: next.database) { hasMore = true }
     }
     return hasMore
   }
 
-  private func collectSnapshots(of zone: Int64, in database: Int64) throws(CaravanError) -> Bool {
+  private func collect(of zone: Int64, in database: Int64) throws(CaravanError) -> Bool {
     let since = now - StoreLimits.snapshotPatience.components.seconds * 1_000
     let targets = try db.first(
       "SELECT min(target) FROM sightings WHERE zone = ? AND target > 0 AND time > ?", zone, since,
@@ -67,7 +58,7 @@ extension FileState {
     }
     if least == nil {
       try db.run("UPDATE zones SET snapshot = 0 WHERE id = ?", zone)
-      forget()
+      zones.forget()
     }
     return false
   }
@@ -80,7 +71,7 @@ extension FileState {
       Key.make(zone, 0), limit, FileLimits.collectedRows,
       read: { (key: $0.integer(0), until: $0.integer(1), chunks: $0.bytes(2)) })
     for row in gone {
-      for hash in try ChunkHash.list(row.chunks) { try release(hash, in: database) }
+      for hash in try ChunkHash.list(row.chunks) { try chunks.release(hash, in: database) }
       try db.run("DELETE FROM superseded WHERE key = ?", row.key)
     }
     return gone.last?.until

@@ -8,9 +8,11 @@ import CaravanTokens
 import CaravanWire
 
 /// SYNC_BEGIN: a zone's changes as diffs (requirements part 3).
-extension DeviceSession {
+struct DiffExchange: SessionPart {
+  let session: DeviceSession
+
   /// The diffs after a height; for who will send some, under the lease that makes it their turn (DIF-14).
-  func syncBegin(_ begin: SyncBegin, _ account: ReplyAccount) async throws(CaravanError) -> SyncBeginResult {
+  func begin(_ begin: SyncBegin, _ account: ReplyAccount) async throws(CaravanError) -> SyncBeginResult {
     let zone = try zone(begin.container, begin.zone)
     try DefaultZone.refuse(zone, "has no heights to sync by")
     guard let room = account.take(Limits.pageBytes) else { return comeAgain(begin) }

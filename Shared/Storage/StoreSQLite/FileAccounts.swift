@@ -53,14 +53,29 @@ struct KnownAccounts {
   }
 }
 
-extension FileState {
+/// Who is charged for what, and how much each may have.
+final class FileAccounts: FilePart {
+  let context: FileContext
+  private var known: KnownAccounts
+  /// Nil: nobody has a limit.
+  private let spread: SpreadAccounts?
+
+  init(_ context: FileContext, _ defaults: DefaultQuotas, _ spread: SpreadAccounts?) {
+    self.context = context
+    self.spread = spread
+    known = KnownAccounts(defaults)
+  }
+
+  func forget() { known.forget() }
+  func grow(_ database: DatabaseID, by growth: Usage) { known.grow(database, by: growth) }
+
   /// Who is charged for the database; nil: there is no limit to keep to.
-  func limitedAccount(of database: DatabaseID) throws(CaravanError) -> AccountState? {
+  func limited(of database: DatabaseID) throws(CaravanError) -> AccountState? {
     guard let account = Account(of: database) else { return nil }
-    let (quota, isDefault) = try accounts.quota(of: account, db)
+    let (quota, isDefault) = try known.quota(of: account, db)
     guard quota != .unlimited else { return nil }
     let partition = Partition(of: database)
-    let used = try accounts.used(by: account, in: partition) { () throws(CaravanError) in
+    let used = try known.used(by: account, in: partition) { () throws(CaravanError) in
       try reads.used(by: account, in: partition)
     }
     let elsewhere = spread?.elsewhere(of: account, but: partition) ?? Usage()
@@ -75,7 +90,7 @@ extension FileState {
     } else {
       try db.run("DELETE FROM quotas WHERE account = ?", account.key)
     }
-    accounts.forget()
+    known.forget()
   }
 }
 

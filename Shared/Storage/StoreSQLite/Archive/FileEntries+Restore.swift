@@ -2,18 +2,21 @@ internal import CaravanModel
 internal import CaravanSQLite
 internal import CaravanStore
 
-extension FileState {
+extension FileEntries {
   /// A record as another store had it, with its version.
   /// - Parameter zone: counts it; to be saved by the caller.
-  func restore(_ record: RecordContent, in zone: inout ZoneRecord) throws(CaravanError) {
+  func restore(
+    _ record: RecordContent, in zone: inout ZoneRecord, _ writers: WriterEpochs, _ objects: FileObjects
+  ) throws(CaravanError) {
     let entry = record.entry
-    let writer = try self.writer(OpID(writer: entry.writer, epoch: record.epoch, number: 0), isCarried: true).id
+    let writer = try writers.writer(OpID(writer: entry.writer, epoch: record.epoch, number: 0), isCarried: true).id
     let authorship = entry.authorship
     var maker: Int64?
     if authorship.created > 0 {
       let isWriter = authorship.creator == entry.writer
       maker =
-        isWriter ? writer : try self.writer(OpID(writer: authorship.creator, epoch: 0, number: 0), isCarried: true).id
+        isWriter
+        ? writer : try writers.writer(OpID(writer: authorship.creator, epoch: 0, number: 0), isCarried: true).id
     }
     try db.statement(
       """
@@ -31,10 +34,10 @@ extension FileState {
       "INSERT INTO names(zone, name, seq, created, flags, size, born, maker) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", zone.id,
       entry.name, entry.version, entry.created, record.flags.rawValue, record.usage.bytes,
       maker == nil ? nil : authorship.created, maker)
-    if record.sum != nil { try noteDamage(ofEntry: Key.make(zone.id, entry.version)) }
+    if record.sum != nil { try noteDamage(Key.make(zone.id, entry.version)) }
     zone.time = max(zone.time, authorship.modified)
-    for hash in record.chunks { try refer(to: hash, in: zone.database) }
-    if record.flags.holdsObjects { try noteObjects(ofRestored: entry, in: zone.id) }
+    for hash in record.chunks { try chunks.refer(to: hash, in: zone.database) }
+    if record.flags.holdsObjects { try objects.note(ofRestored: entry, in: zone.id) }
     for link in record.links {
       try db.run(
         "INSERT INTO refs(zone, target, source, kinds) VALUES (?, ?, ?, ?)", zone.id, link.target, entry.name,

@@ -5,11 +5,25 @@ internal import CaravanSQLite
 internal import CaravanStore
 
 /// Chunks: their bytes once a database, counted references from records, and a time until which they are kept without.
-extension FileState {
-  var keepUntil: Int64 { now + StoreLimits.stagingLease.components.seconds * 1_000 }
+final class FileChunks: FilePart {
+  let context: FileContext
+  private let zones: FileZones
+  let accounts: FileAccounts
+  var knowledge = ChunkKnowledge()
+
+  init(_ context: FileContext, zones: FileZones, accounts: FileAccounts) {
+    self.context = context
+    self.zones = zones
+    self.accounts = accounts
+  }
+
+  func forget() { knowledge = ChunkKnowledge() }
+
+  func number(of database: DatabaseID) throws(CaravanError) -> Int64? { try zones.databaseID(of: database) }
+  func makeNumber(of database: DatabaseID) throws(CaravanError) -> Int64 { try zones.makeDatabase(database) }
 
   func stage(_ chunks: [ChunkBytes], in database: DatabaseID) throws(CaravanError) {
-    let id = try makeDatabase(database)
+    let id = try makeNumber(of: database)
     let until = keepUntil
     var added = 0
     var bytes = 0
@@ -28,7 +42,7 @@ extension FileState {
       bytes += chunk.bytes.count
     }
     let growth = Usage(bytes: Int64(bytes))
-    if let refusal = try limitedAccount(of: database)?.refusal(of: growth) { throw refusal }
+    if let refusal = try accounts.limited(of: database)?.refusal(of: growth) { throw refusal }
     try count(chunks: added, bytes: bytes, in: id)
     accounts.grow(database, by: growth)
   }
@@ -36,14 +50,16 @@ extension FileState {
   /// Short chunks go into the database, for one commit is less than a commit and a file's sync; the others into the
   /// file.
   func put(_ bytes: [UInt8]) throws(CaravanError) -> (row: Int64?, offset: Int?) {
-    if let longChunks, bytes.count >= longChunks.inlineBytes { return (nil, try longChunks.file.add(bytes)) }
+    if let longChunks = context.longChunks, bytes.count >= longChunks.inlineBytes {
+      return (nil, try longChunks.file.add(bytes))
+    }
     try db.statement("INSERT INTO chunk_bytes(id, bytes) VALUES (?, ?)").run(Int64?.none, borrowing: bytes)
     return (db.lastInsertedRow, nil)
   }
 
   /// Those of `hashes` that the database lacks or cannot read; the others are kept for the staging lease.
   func missing(_ hashes: [ChunkHash], in database: DatabaseID) throws(CaravanError) -> Checked<[ChunkHash]> {
-    guard let id = try databaseID(of: database) else { return .done(hashes) }
+    guard let id = try number(of: database) else { return .done(hashes) }
     guard let damaged = try check(hashes, in: id) else { return .mustRead(hashes) }
     let until = keepUntil
     var missing: [ChunkHash] = []
@@ -102,7 +118,7 @@ extension FileState {
     let used = try db.first(
       "SELECT ifnull(max(place + size), 0), ifnull(sum(size), 0), count(*) FROM chunks WHERE place IS NOT NULL"
     ) { row in (bound: Int(row.integer(0)), bytes: Int(row.integer(1)), chunks: Int(row.integer(2))) }
-    guard let file = longChunks?.file, let used,
+    guard let file = context.longChunks?.file, let used,
       try !file.adopt(bound: used.bound, bytes: used.bytes, chunks: used.chunks)
     else { return }
     file.keepOnly(
@@ -125,7 +141,7 @@ extension FileState {
 
   /// Removes chunks that no record holds and nobody waits for.
   /// - Returns: whether there may be more.
-  func collectChunks() throws(CaravanError) -> Bool {
+  func collect() throws(CaravanError) -> Bool {
     let isRedating = try redateChunks()
     let dead = try db.all(
       "SELECT database, hash, id, place, size FROM chunks WHERE refs = 0 AND staged < ? LIMIT ?",
@@ -140,7 +156,7 @@ extension FileState {
       try db.run("DELETE FROM damage WHERE database = ? AND hash = ?", chunk.database, chunk.hash)
       try db.run("DELETE FROM chunks WHERE database = ? AND hash = ?", chunk.database, chunk.hash)
       if let row = chunk.row { try removeBytes(row) }
-      if let place = chunk.place { longChunks?.file.free(place..<place + chunk.size) }
+      if let place = chunk.place { context.longChunks?.file.free(place..<place + chunk.size) }
       try count(chunks: -1, bytes: -chunk.size, in: chunk.database)
     }
     if !dead.isEmpty {
