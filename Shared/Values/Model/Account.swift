@@ -26,12 +26,14 @@ public enum Account: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
+  /// Development and production are charged separately; this says which of them the account is of.
   public var environment: Environment {
     switch self {
     case .user(_, let environment), .container(_, let environment): environment
     }
   }
 
+  /// Where stores count what the account holds: in the partition of its owner, shards of default zones apart.
   public var partition: Partition {
     switch self {
     case .user(let user, _): Partition(of: .system(user))
@@ -50,6 +52,7 @@ public enum Account: Sendable, Hashable, CustomStringConvertible {
     return environment == .development ? name : "\(name)/\(environment.rawValue)"
   }
 
+  /// For messages: `user 'ada'`, with the environment where it is not development.
   public var description: String {
     let name =
       switch self {
@@ -62,14 +65,18 @@ public enum Account: Sendable, Hashable, CustomStringConvertible {
 
 /// What an account may hold; nil: as much as there is room for.
 public struct Quota: Sendable, Hashable {
+  /// Live records; nil: no limit.
   public var records: UInt64?
+  /// Bytes as `Usage.bytes` counts them; nil: no limit.
   public var bytes: UInt64?
 
+  /// Both limits hold at once; what is left out is unlimited.
   public init(records: UInt64? = nil, bytes: UInt64? = nil) {
     self.records = records
     self.bytes = bytes
   }
 
+  /// What an account has where neither storage nor its operator says otherwise.
   public static let unlimited = Quota()
 }
 
@@ -80,11 +87,13 @@ public struct Usage: Sendable, Hashable {
   /// Names, bodies and field versions of live records, and chunks, each once a database.
   public var bytes: Int64
 
+  /// Negative numbers take away: a deletion is a usage of -1 records.
   public init(records: Int64 = 0, bytes: Int64 = 0) {
     self.records = records
     self.bytes = bytes
   }
 
+  /// What a mutation changes is added to what the account held.
   public static func + (a: Usage, b: Usage) -> Usage {
     Usage(records: a.records + b.records, bytes: a.bytes + b.bytes)
   }
@@ -93,8 +102,11 @@ public struct Usage: Sendable, Hashable {
 
 /// An account as it stands.
 public struct AccountState: Sendable, Hashable {
+  /// Whose state it is.
   public var account: Account
+  /// What it holds now, counted by the store.
   public var used: Usage
+  /// What it may hold.
   public var quota: Quota
   /// The quota is what storage was started with, not one of its own.
   public var isDefault: Bool

@@ -5,18 +5,24 @@ public enum AliasNames {
   public static let content: UInt32 = 1
   private static let prefix = "aliases."
 
+  /// The database that holds the aliases of every container in this environment.
   public static func home(_ environment: Environment) -> DatabaseID {
     DatabaseID(container: .system, environment: environment, owner: nil)
   }
 
+  /// The zone of one container's aliases.
   public static func zone(of container: ContainerID, in environment: Environment) throws(CaravanError) -> ZoneID {
     try ZoneID(home(environment), "\(prefix)\(container)")
   }
 
+  /// Whether the zone holds aliases, of whichever container.
   public static func isOfAliases(_ zone: ZoneID) -> Bool { zone.name.hasPrefix(prefix) }
 
+  /// The record that says a user's alias.
   public static func name(_ user: UserID) -> String { "user:\(user)" }
+  /// The record that says a device's alias.
   public static func name(_ device: EnrolledDevice) -> String { "device:\(device.text)" }
+  /// The record that says whose an alias is.
   public static func name(alias: String) -> String { "\(aliasPrefix)\(alias)" }
 
   private static let aliasPrefix = "alias:"

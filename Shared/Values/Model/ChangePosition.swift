@@ -22,6 +22,7 @@ public struct ChangePosition: Sendable, Hashable {
     self.target = target
   }
 
+  /// Whether the reader gets the newest changes first.
   public var isReverse: Bool { below > 0 }
 
   /// No tombstone up to here is missing to the reader.

@@ -2,6 +2,7 @@
 /// linearizable by itself, there are no batches, references or change tokens, and so nothing that all of its writes
 /// would have to meet at. It is spread over shards by the records' names; its clients see one zone.
 public enum DefaultZone {
+  /// Its name in every database.
   public static let name = "_defaultZone"
 
   /// - Throws: `customZoneNeeded` when `zone` is the default zone, which does not do what is asked.
@@ -46,6 +47,7 @@ public struct ContainerSettings: Sendable, Hashable {
     self.privateShards = privateShards
   }
 
+  /// How many shards the default zone of this database is divided into.
   public func shards(of database: DatabaseID) -> UInt32 { database.owner == nil ? publicShards : privateShards }
 
   /// - Throws: `invalidData` when a number is not 1 to `mostShards`.

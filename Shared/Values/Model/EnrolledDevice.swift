@@ -2,7 +2,9 @@
 /// name that is enrolled again, for whomever, has another number or another user, so nothing kept for its predecessor
 /// is reached by it. It is of one environment, and what it says of that the broker proves with everything else.
 public struct EnrolledDevice: Sendable, Hashable, Comparable, CustomStringConvertible {
+  /// Whose device it is.
   public let user: UserID
+  /// What the user calls it.
   public let device: DeviceID
   /// Counted from 1 for each device name of a user.
   public let enrolment: UInt32
@@ -88,8 +90,10 @@ public struct EnrolledDevice: Sendable, Hashable, Comparable, CustomStringConver
     return number
   }
 
+  /// The same as `text`.
   public var description: String { text }
 
+  /// By user, device, enrolment and environment, for lists that people read.
   public static func < (a: Self, b: Self) -> Bool {
     (a.user, a.device, a.enrolment, a.environment.rawValue) < (b.user, b.device, b.enrolment, b.environment.rawValue)
   }

@@ -2,6 +2,7 @@
 public struct Heap<Element: Comparable & Sendable>: Sendable {
   @usableFromInline var elements: [Element] = []
 
+  /// Holds nothing.
   public init() {}
 
   @inlinable public var count: Int { elements.count }

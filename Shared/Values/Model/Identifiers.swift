@@ -17,16 +17,20 @@ extension Identifier {
     self.init(unchecked: text)
   }
 
+  /// The same as `text`.
   public var description: String { text }
+  /// By the bytes of the text.
   public static func < (a: Self, b: Self) -> Bool { a.text < b.text }
 }
 
+/// Who owns private databases and devices. The suite's operator gives the id, and it never changes.
 public struct UserID: Identifier {
   public let text: String
   public static var kind: String { "user" }
   public init(unchecked text: String) { self.text = text }
 }
 
+/// What a user calls a device. `EnrolledDevice` tells apart devices that had the name one after the other.
 public struct DeviceID: Identifier {
   public let text: String
   public static var kind: String { "device" }
@@ -43,6 +47,7 @@ public struct ContainerID: Identifier {
   public static let system = ContainerID(unchecked: "caravan")
 }
 
+/// Each container has both, with record types and records of their own; a device is of one of them.
 public enum Environment: String, Sendable, Hashable, CaseIterable {
   case development
   case production
@@ -50,8 +55,11 @@ public enum Environment: String, Sendable, Hashable, CaseIterable {
 
 /// A database: a container's public one (`owner` nil), or one user's private one (CK-03).
 public struct DatabaseID: Sendable, Hashable, CustomStringConvertible {
+  /// The app whose data it holds.
   public let container: ContainerID
+  /// Whether apps under development write to it.
   public let environment: Environment
+  /// Whose private database it is; nil: it is the public one.
   public let owner: UserID?
   /// 0: the database with all its zones. Others are parts of it, each with one shard of its default zone (CK-10), in a
   /// partition of its own.
@@ -73,11 +81,15 @@ public struct DatabaseID: Sendable, Hashable, CustomStringConvertible {
   /// Whether it is the container's, for all its users.
   public var isPublic: Bool { owner == nil }
 
+  /// For messages: container, environment and owner with slashes between them.
   public var description: String { "\(container)/\(environment.rawValue)/\(ownerText)" }
 }
 
+/// The unit of order and of batches: a table of an app is a zone of that name in its user's database.
 public struct ZoneID: Sendable, Hashable, CustomStringConvertible {
+  /// Where the zone lies.
   public let database: DatabaseID
+  /// The table's name; 1 to 128 of `A-Z a-z 0-9 _ . -`.
   public let name: String
 
   /// - Throws: `invalidData` when the name is not 1–128 of `A-Z a-z 0-9 _ . -`.
@@ -93,13 +105,16 @@ public struct ZoneID: Sendable, Hashable, CustomStringConvertible {
     self.name = name
   }
 
+  /// For messages: the database and the name.
   public var description: String { "\(database)/\(name)" }
 }
 
 /// One of the logical parts the store is divided into. Everything of one owner lies in one partition, so a device's
 /// frame with many apps meets one storage partition, one notifier and one transaction.
 public struct Partition: Sendable, Hashable, Comparable, CustomStringConvertible {
+  /// Fixed for ever: rows lie where a number below it says.
   public static let count: UInt32 = 64
+  /// From 0 to `count` - 1.
   public let number: UInt32
 
   /// - Throws: `invalidData` when `number` is not below `count`.
@@ -120,8 +135,11 @@ public struct Partition: Sendable, Hashable, Comparable, CustomStringConvertible
     number = UInt32(truncatingIfNeeded: (first + UInt64(database.shard)) % UInt64(Self.count))
   }
 
+  /// In ascending order.
   public static let all: [Partition] = (0..<count).compactMap { try? Partition($0) }
+  /// By number.
   public static func < (a: Self, b: Self) -> Bool { a.number < b.number }
+  /// The number in decimal digits, as it stands in subjects.
   public var description: String { String(number) }
 }
 
@@ -133,8 +151,11 @@ public typealias Incarnation = UInt64
 
 /// Names one mutation set for ever (UNI-07). `epoch` counts the lives of the writer's store.
 public struct OpID: Sendable, Hashable, CustomStringConvertible {
+  /// Who makes the mutations; no two writers have one name.
   public let writer: String
+  /// Grows when the writer's store starts over, so that its numbers may begin again.
   public let epoch: UInt64
+  /// Grows by one with each set of an epoch.
   public let number: UInt64
 
   public init(writer: String, epoch: UInt64, number: UInt64) {
@@ -143,11 +164,13 @@ public struct OpID: Sendable, Hashable, CustomStringConvertible {
     self.number = number
   }
 
+  /// For logs and messages.
   public var description: String { "\(writer)/\(epoch)/\(number)" }
 }
 
 /// SHA-256 of a chunk's bytes: its name in the chunk store.
 public struct ChunkHash: Sendable, Hashable, Comparable, CustomStringConvertible {
+  /// The bytes of a SHA-256.
   public static let byteCount = 32
   private let a, b, c, d: UInt64
 
@@ -162,10 +185,12 @@ public struct ChunkHash: Sendable, Hashable, Comparable, CustomStringConvertible
     (a, b, c, d) = (word(0), word(1), word(2), word(3))
   }
 
+  /// Appends the 32 bytes in the order in which the hash is written.
   public func append(to bytes: inout [UInt8]) {
     for word in [a, b, c, d] { for k in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: word >> (56 - 8 * k))) } }
   }
 
+  /// The 32 bytes in the order in which the hash is written.
   public var bytes: [UInt8] {
     var out: [UInt8] = []
     out.reserveCapacity(Self.byteCount)
@@ -173,7 +198,9 @@ public struct ChunkHash: Sendable, Hashable, Comparable, CustomStringConvertible
     return out
   }
 
+  /// By the bytes; stores keep hashes in this order.
   public static func < (x: Self, y: Self) -> Bool { (x.a, x.b, x.c, x.d) < (y.a, y.b, y.c, y.d) }
+  /// 64 hexadecimal digits.
   public var description: String {
     [a, b, c, d].map { String($0, radix: 16) }.map { String(repeating: "0", count: 16 - $0.count) + $0 }.joined()
   }
@@ -187,6 +214,7 @@ public struct ChunkHash: Sendable, Hashable, Comparable, CustomStringConvertible
     return stride(from: 0, to: bytes.count, by: byteCount).compactMap { ChunkHash(bytes, at: $0) }
   }
 
+  /// 32 bytes for each hash, in this order; `list` is the way back.
   public static func joined(_ hashes: some Sequence<ChunkHash>) -> [UInt8] {
     var out: [UInt8] = []
     for hash in hashes { hash.append(to: &out) }

@@ -6,35 +6,45 @@ public enum Limits {
   public static let messageBytes = 4 << 20
   /// Largest `Frame` a device sends or receives, before its envelope.
   public static let frameBytes = 2 << 20
+  /// Operations in one frame of a device.
   public static let operationsPerFrame = 512
   /// What a message may take of memory once it is unpacked: so many bytes, and so many for each byte that it has on the
   /// wire. An honest one takes 2 to 20 for each.
   public static let unpackedBytes = 64 << 10
+  /// Bytes of memory for each byte that a message has on the wire.
   public static let unpackedBytesPerByte = 64
   /// What is compressed may hold so many bytes for each that it takes, or `inflatedBytes` in any case, which is a chunk
   /// of zeros.
   public static let inflation = 256
+  /// Bytes that compressed data may come to in any case.
   public static let inflatedBytes = chunkBytes
   /// CK-101: records of one commit.
   public static let recordsPerCommit = 400
   /// Of a group, which becomes visible at once (UNI-05): records, bytes of its mutations, parts, chunks that they name.
   public static let groupRecords = 10_000
+  /// Bytes of the mutations of one group.
   public static let groupBytes = 32 << 20
+  /// Parts of one group, each of which is a request.
   public static let groupParts = 256
+  /// Chunks that the records of one group name.
   public static let groupChunks = 1 << 16
   /// Of one user: groups that are not committed yet, and operations that are remembered.
   public static let openGroupsPerUser = 8
+  /// Operations of one user that are remembered at once.
   public static let operationsPerUser = 1_000
   /// CK-27: records that one commit deletes because their owners go. A larger tree is deleted from its leaves up.
   public static let cascadedRecords = 4_000
   /// A record's encoded fields, object manifests included.
   public static let recordBytes = 1 << 20
+  /// Bytes of a record's name in UTF-8.
   public static let recordNameBytes = 255
+  /// Fields of one record type.
   public static let fieldsPerType = 256
   /// Owning and validating references of one record.
   public static let referencesPerRecord = 256
   /// Items of one list.
   public static let listItems = 4_096
+  /// Bytes of one chunk, whatever the record type says.
   public static let chunkBytes = 256 << 10
   /// Of a frame over a link that does not let it pass whole, its envelope included.
   public static let chunksPerFrame = frameBytes / chunkBytes + 1
@@ -59,20 +69,27 @@ public enum Limits {
   /// Of places in flight and of what waits for them all devices of development together have this, so that production's
   /// find the rest free whatever they do.
   public static let developmentPercent = 75
+  /// The part of a bound that all devices of development together may take; at least 1.
   public static func developmentShare(of whole: Int) -> Int {
     max(1, whole / 100 * developmentPercent + whole % 100 * developmentPercent / 100)
   }
+  /// Subscriptions that one device may have at once.
   public static let subscriptionsPerDevice = 1_000
   /// A message on the agent's socket.
   public static let appMessageBytes = 1 << 20
+  /// Records in one page of a query's answer.
   public static let queryRows = 1_000
+  /// Comparisons and combinations of one query or filter as it travels.
   public static let predicateTerms = 64
   /// Of a query as it is written: its bytes, its `?`, and the parentheses and NOTs within each other, since SQLite
   /// evaluates nested expressions recursively.
   public static let queryTextBytes = 8 << 10
+  /// The `?` of one query.
   public static let queryArguments = 100
+  /// Parentheses and NOTs of one query within each other.
   public static let queryDepth = 64
   /// Values of one IN, and bytes of what LIKE compares with.
   public static let queryListItems = 100
+  /// Bytes of a pattern of LIKE, and of what MATCH looks for.
   public static let queryPatternBytes = 256
 }

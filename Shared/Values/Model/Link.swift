@@ -5,8 +5,10 @@ public enum LinkClass: UInt8, Sendable, Hashable, CaseIterable, Comparable {
   case cellular = 3
   case roaming = 4
 
+  /// The cheaper link is the lesser.
   public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 
+  /// As commands and `agent.conf` write it.
   public var name: String {
     switch self {
     case .wired: "wired"

@@ -17,6 +17,7 @@ public struct LostRange: Sendable, Hashable {
 
   /// Everything up to here is still there.
   public var after: Seq
+  /// The last version that the restore took back.
   public var through: Seq
 
   public init(after: Seq, through: Seq) {
@@ -24,6 +25,7 @@ public struct LostRange: Sendable, Hashable {
     self.through = through
   }
 
+  /// Whether the restore took back the change of this version.
   public func contains(_ version: Seq) -> Bool { version > after && version <= through }
 
   /// As messages have them: two numbers each.
@@ -33,5 +35,6 @@ public struct LostRange: Sendable, Hashable {
     }
   }
 
+  /// As messages have them: two numbers each, `after` and `through`.
   public static func numbers(_ ranges: [LostRange]) -> [UInt64] { ranges.flatMap { [$0.after, $0.through] } }
 }

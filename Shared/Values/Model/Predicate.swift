@@ -28,6 +28,7 @@ public enum Comparison: String, Sendable, Hashable, CaseIterable {
 /// What records of one type must satisfy, in postfix order: comparisons, and combinations of the results before them.
 /// An empty predicate is satisfied by every record.
 public struct Predicate: Sendable, Hashable {
+  /// A step of the evaluation: it adds a result, or combines the last ones to one.
   public enum Term: Sendable, Hashable {
     case compare(field: String, Comparison, Value)
     /// All of the last `n` results hold.
@@ -39,12 +40,17 @@ public struct Predicate: Sendable, Hashable {
     case not
   }
 
+  /// At most `Limits.predicateTerms`, checked by whoever evaluates them.
   public var terms: [Term]
+  /// Takes any terms: whether they come to one result is checked where the record type is known.
   public init(_ terms: [Term] = []) { self.terms = terms }
 }
 
+/// One column that answers are ordered by.
 public struct SortKey: Sendable, Hashable {
+  /// The name of a field that can be compared: no object, list or place.
   public var field: String
+  /// From the greatest to the least; nulls are then last.
   public var isDescending: Bool
 
   public init(_ field: String, isDescending: Bool = false) {
@@ -55,9 +61,11 @@ public struct SortKey: Sendable, Hashable {
 
 /// A question about the records of one type in all zones of one database (CK-80).
 public struct Query: Sendable, Hashable {
+  /// The private database of a user, or the public one of a container.
   public var database: DatabaseID
   /// Name of the record type.
   public var type: String
+  /// Which records; an empty predicate takes all.
   public var predicate: Predicate
   /// Nulls come first, in descending order last; what is equal is ordered by zone and name.
   public var sort: [SortKey]

@@ -9,6 +9,7 @@ public enum Base: Sendable, Hashable {
 
 /// One change to one record.
 public struct Mutation: Sendable, Hashable {
+  /// What the mutation does to the record.
   public enum Change: Sendable, Hashable {
     /// `body` is an encoded `Fields`; `chunks` are the hashes that its objects name.
     case save(type: UInt32, body: [UInt8], chunks: [ChunkHash])
@@ -17,8 +18,11 @@ public struct Mutation: Sendable, Hashable {
     case read
   }
 
+  /// The record's name within its zone.
   public var name: String
+  /// What the writer believes the store holds; else the mutation conflicts.
   public var base: Base
+  /// The new contents, or the deletion.
   public var change: Change
   /// nil: a plain change.
   public var terms: WriteTerms?
@@ -38,18 +42,25 @@ public struct Mutation: Sendable, Hashable {
 /// A live record or a tombstone, as a zone's sync index holds it: one entry a record, at the seq of its last write
 /// (CK-41).
 public struct Entry: Sendable, Hashable {
+  /// The record's name within its zone.
   public var name: String
+  /// The zone's counter at the last write of the record.
   public var version: Seq
   /// Seq of the creation; of a tombstone, of the oldest creation a device may still hold (CK-43, E11).
   public var created: Seq
+  /// The entry is a tombstone: the record was deleted, and not every device has seen that yet.
   public var isDeleted: Bool
+  /// The id of the record type that the body was written with.
   public var type: UInt32
+  /// Encoded `Fields`; empty in a tombstone.
   public var body: [UInt8]
+  /// Who wrote it last, as `WriterName` has it.
   public var writer: String
   /// Unix milliseconds; 0: never (CK-30).
   public var expires: Int64
   /// Encoded `FieldVersions`, where the record type's conflict policy keeps them; else empty.
   public var fields: [UInt8]
+  /// When it was made and changed, and by whom.
   public var authorship: Authorship
   /// The store cannot say what it was: its row is not as it was written. It has neither body nor fields.
   public var isDamaged = false
@@ -81,6 +92,7 @@ public struct Authorship: Sendable, Hashable {
   /// Who made it; empty where the time is not known.
   public var creator: String
 
+  /// What is known of a record that was written before stores kept authorship.
   public static let unknown = Authorship(modified: 0, created: 0, creator: "")
 
   public init(modified: Int64, created: Int64, creator: String) {
@@ -92,12 +104,15 @@ public struct Authorship: Sendable, Hashable {
 
 /// Mutations to one zone under one op id, applied in one transaction (UNI-05).
 public struct Commit: Sendable, Hashable {
+  /// The only zone that the commit touches.
   public var zone: ZoneID
+  /// Whoever sends the same one again gets the first answer.
   public var op: OpID
   /// Outcomes of the same writer and epoch below this number may be forgotten.
   public var opFloor: UInt64
   /// True: all or none. False: each mutation stands alone, those in conflict are reported and left out (MOB-55).
   public var isAtomic: Bool
+  /// At most `Limits.recordsPerCommit`, in the order in which they apply.
   public var mutations: [Mutation]
   /// Of a group: how many parts have been staged under the op. The mutations are theirs, in their order (UNI-05).
   public var parts: Int?

@@ -1,3 +1,4 @@
+/// What a field holds. Stores and messages keep the raw value: its names never change.
 public enum FieldKind: String, Sendable, Hashable, CaseIterable {
   case text
   case integer
@@ -10,10 +11,13 @@ public enum FieldKind: String, Sendable, Hashable, CaseIterable {
   case reference
 }
 
+/// One column of a table.
 public struct FieldDefinition: Sendable, Hashable {
   /// Grows by one a field within its record type and is never used again (CK-91).
   public var id: UInt32
+  /// As apps write it, unique in its type.
   public var name: String
+  /// What one value of the field is, or one member of its list.
   public var kind: FieldKind
   /// A list of values of `kind`.
   public var isList: Bool
@@ -34,9 +38,13 @@ public struct FieldDefinition: Sendable, Hashable {
 
 /// An immutable record type (CK-90): a change makes another `id` under the same `definition`.
 public struct RecordType: Sendable, Hashable {
+  /// Every change of the type gets another one; records carry that with which they were written.
   public var id: UInt32
+  /// Stays the same through all changes of the type.
   public var definition: UInt32
+  /// The name of the table whose rows these records are.
   public var name: String
+  /// In the order in which they were added; fields are never removed.
   public var fields: [FieldDefinition]
   /// nil in a proposal: as registered.
   public var settings: TypeSettings?
@@ -51,7 +59,9 @@ public struct RecordType: Sendable, Hashable {
     self.settings = settings
   }
 
+  /// Names are compared exactly; nil: the type has no such field.
   public func field(named name: String) -> FieldDefinition? { fields.first { $0.name == name } }
+  /// Records know their fields by this id; nil: a newer type has it.
   public func field(id: UInt32) -> FieldDefinition? { fields.first { $0.id == id } }
 
   /// Checks a record against this type. Fields this type does not know pass: they are a newer client's (CK-26).
@@ -80,6 +90,7 @@ public enum ConflictPolicy: String, Sendable, Hashable, CaseIterable {
 
 /// How the records of a type behave.
 public struct TypeSettings: Sendable, Hashable {
+  /// What becomes of a save that another device's save has overtaken.
   public var conflicts: ConflictPolicy
   /// Applied when a server extension does not answer in time.
   public var fallback: ConflictPolicy
@@ -93,7 +104,9 @@ public struct TypeSettings: Sendable, Hashable {
   /// longer ones for the longest objects. One of `chunkSizes`; nil: 64 KiB.
   public var chunkBytes: UInt32?
 
+  /// Chunk lengths that a type may have, in bytes: 4 to 128 KiB, powers of two.
   public static let chunkSizes: [UInt32] = (12...17).map { 1 << $0 }
+  /// How long a server extension may take where nobody says otherwise, in milliseconds.
   public static let extensionMilliseconds: UInt32 = 1_000
 
   public init(
@@ -114,7 +127,9 @@ public struct TypeSettings: Sendable, Hashable {
 public struct SettingChange: Sendable, Hashable, CustomStringConvertible {
   /// As `caravan schema set` names it.
   public var setting: String
+  /// The value before, as a person would write it.
   public var was: String
+  /// The value from now on, as a person would write it.
   public var now: String
 
   public init(_ setting: String, was: String, now: String) {
@@ -123,6 +138,7 @@ public struct SettingChange: Sendable, Hashable, CustomStringConvertible {
     self.now = now
   }
 
+  /// One clause for a message or a log line.
   public var description: String { "\(setting) was \(was), is \(now)" }
 }
 

@@ -7,9 +7,13 @@
 public struct RowFilter: Sendable, Hashable {
   /// The field is compared as `Comparison` says; texts and data byte by byte, a real field also where it is an integer.
   public struct Test: Sendable, Hashable {
+    /// The id of the field in its record type.
     public let field: UInt32
+    /// What the reader takes the field for; a value of another kind is null to it.
     public let kind: FieldKind
+    /// One of `equal` to `greaterOrEqual`.
     public let comparison: Comparison
+    /// What the field is compared with; null is compared by `equal` and `notEqual` only.
     public let value: Value
 
     public init(_ field: UInt32, _ kind: FieldKind, _ comparison: Comparison, _ value: Value) {
@@ -20,6 +24,7 @@ public struct RowFilter: Sendable, Hashable {
     }
   }
 
+  /// A step of the evaluation: it adds a result, or combines the last ones to one.
   public enum Term: Sendable, Hashable {
     case test(Test)
     /// All of the last `n` results hold.
@@ -28,6 +33,7 @@ public struct RowFilter: Sendable, Hashable {
     case any(UInt32)
   }
 
+  /// Checked when the filter was made: they come to exactly one result.
   public let terms: [Term]
 
   /// - Throws: `invalidData` for terms that come to no single result, or a comparison that can not be made;

@@ -11,6 +11,7 @@ public struct WriteTerms: Sendable, Hashable {
     case known(upTo: UInt32)
   }
 
+  /// When a record ends by itself; the store collects it some time later (CK-30).
   public enum Expiry: Sendable, Hashable {
     /// As it was; a new record never ends.
     case keep
@@ -21,11 +22,13 @@ public struct WriteTerms: Sendable, Hashable {
     case after(Int64)
   }
 
+  /// Whether the body is the whole record or a part of it.
   public var scope: Scope
   /// Encoded `Fields` that the record must still have, value for value; a field without a value: still absent (E15).
   public var guards: [UInt8]
   /// Those in the body that are owning or validating, each once.
   public var references: [Reference]
+  /// What the write does to the end of the record.
   public var expiry: Expiry
   /// nil: as it was.
   public var hidesExpired: Bool?
@@ -62,6 +65,7 @@ public struct HybridStamp: Sendable, Hashable, Comparable {
   /// Milliseconds << 16 | counter.
   public let rawValue: UInt64
 
+  /// From storage or the wire; any number is a stamp.
   public init(rawValue: UInt64) { self.rawValue = rawValue }
 
   /// The first stamp of a millisecond.
@@ -74,5 +78,6 @@ public struct HybridStamp: Sendable, Hashable, Comparable {
     return HybridStamp(rawValue: UInt64(held) << 16 | rawValue & 0xffff)
   }
 
+  /// The later moment is greater; of one millisecond the counter decides.
   public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
