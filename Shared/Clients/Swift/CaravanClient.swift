@@ -8,9 +8,9 @@ internal import CaravanWire
 ///       let album = try await client.createTable("photos", "name VARCHAR, taken INTEGER, photo OBJECT")
 ///       try await album.registerWriteSync(period: .seconds(600), delayTolerance: .seconds(60), link: .wifi)
 ///       try await album.write(["name": .text("Snoopy")], objects: ["photo"]) { photo in
-///         try await photo.append(bytes, to: "photo")
+///         try await photo.write(bytes, to: "photo", at: 0)
 ///       }
-///       for try await row in album.rows(columns: ["name"], where: "name=?", "Snoopy") { … }
+///       for try await row in album.rows(.init("name=?", [.text("Snoopy")])) { … }
 ///     }
 ///
 /// All calls may be made from any task. A write has reached the disk when its call returns. Every call throws

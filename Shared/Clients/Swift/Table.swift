@@ -164,7 +164,11 @@ public struct Table: Sendable {
   // MARK: Sync
 
   /// Looks for changes every `period` and sends them at most `delayTolerance` later, over `link` or cheaper (SIM-17).
-  /// - Parameter loss: new rows that may be lost only go along with other data (MOB-05).
+  /// - Parameters:
+  ///   - period: how often the table is looked at; zero: whenever something changes.
+  ///   - delayTolerance: how long a change may wait then for others to travel with.
+  ///   - link: the dearest link that changes may go over.
+  ///   - loss: new rows that may be lost only go along with other data (MOB-05).
   public func registerWriteSync(
     period: Duration, delayTolerance: Duration, link: CaravanModel.LinkClass, loss: LossTolerance? = nil
   ) async throws(CaravanError) {
