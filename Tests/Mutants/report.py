@@ -11,7 +11,7 @@ def tell(root, mutants, results):
         print("| " + " | ".join(str(cell) for cell in row) + " |")
     for mutant in mutants:
         verdict, by, _ = results.get(mutant["number"], ("", "", 0))
-        if verdict == "survived":
+        if verdict in ("survived", "passed"):
             before, after = diff(root, mutant)
             print(f"\n{mutant['number']} {mutant['file']}:{mutant['line']} {mutant['kind']} ({by})")
             print(f"-  {before}\n+  {after}")

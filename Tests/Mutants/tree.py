@@ -30,11 +30,28 @@ MODULES = {
 MOST_OF_A_PLACE = 2
 
 SWITCH = """import Foundation
+import Synchronization
 
 /// The mutant that is in effect: one of a process, as its environment says.
 let mutantInEffect = Int(ProcessInfo.processInfo.environment["CARAVAN_MUTANT"] ?? "") ?? 0
 
-@inline(__always) func mutant(_ number: Int) -> Bool { number == mutantInEffect }
+/// Where the numbers of mutants go whose lines are reached; nil: nowhere.
+let mutantsReachedPath = ProcessInfo.processInfo.environment["CARAVAN_MUTANTS_REACHED"]
+private let reached = Mutex<Set<Int>>([])
+
+@inline(__always) func mutant(_ number: Int) -> Bool {
+  if let mutantsReachedPath { noteMutant(number, mutantsReachedPath) }
+  return number == mutantInEffect
+}
+
+func noteMutant(_ number: Int, _ path: String) {
+  reached.withLock { reached in
+    guard reached.insert(number).inserted, let file = FileHandle(forUpdatingAtPath: path) else { return }
+    _ = try? file.seekToEnd()
+    try? file.write(contentsOf: Data("\\(number)\\n".utf8))
+    try? file.close()
+  }
+}
 """
 
 
@@ -151,7 +168,11 @@ def only_diagnoses(arguments, how):
 
 def check(root, tree, mutants, save, log):
     """Asks the compiler about each module until it refuses nothing, first for types, then for what it finds later."""
+    done = f"{log}.checked"
+    checked = open(done).read().split("\n") if os.path.exists(done) else []
     for module, arguments in commands(tree).items():
+        if module in checked:
+            continue
         of = [mutant for mutant in mutants if mutant["module"] == module]
         for how in (["-typecheck"], ["-wmo", "-emit-sil", "-o", "/dev/null"]):
             gone = 1
@@ -164,20 +185,22 @@ def check(root, tree, mutants, save, log):
                     file.write(f"== {module} {how}\n{result.stdout}")
                 gone = drop(tree, of, result.stdout) if result.returncode else 0
                 save()
+        with open(done, "a") as file:
+            file.write(f"{module}\n")
         print(f"{module}: {sum(mutant['compiles'] for mutant in of)} of {len(of)} compile", flush=True)
 
 
-def build(root, tree, mutants, save, jobs, log):
+def build(root, tree, mutants, save, jobs, log, stages):
     """Builds the tests for debugging and the simulation for speed, until nothing is refused."""
-    steps = [
-        ["swift", "build", "-j", str(jobs), "--build-tests"],
-        ["swift", "build", "-j", str(jobs), "-c", "release", "--static-swift-stdlib", "--product",
-         "caravan-simulation"],
-    ]
+    tests = ["swift", "build", "-j", str(jobs), "--build-tests"]
+    simulation = [
+        "swift", "build", "-j", str(jobs), "-c", "release", "--static-swift-stdlib", "--product", "caravan-simulation"]
+    steps = [step for stage, step in (("tests", tests), ("simulation", simulation)) if stage in stages]
     # First as it is, with the switch: what depends on a module then takes it for what it was.
-    apply(root, tree, [])
     if len(commands(tree)) < len(MODULES):
-        subprocess.run(steps[0], cwd=tree, check=True)
+        apply(root, tree, [])
+    if len(commands(tree)) < len(MODULES):
+        subprocess.run(tests, cwd=tree, check=True)
     check(root, tree, mutants, save, log)
     while True:
         apply(root, tree, mutants)
