@@ -94,7 +94,8 @@ def expression_changes(text, mask):
         found.append((f"{operator} is {other}", text[:match.start()] + other + text[match.end():]))
     for match in PAIR.finditer(mask):
         first, second = match.group(2), match.group(4)
-        if first != second:
+        # The smaller of two is the same, whichever is named first.
+        if first != second and not re.search(r"\b(min|max)\($", mask[:match.start()]):
             changed = match.group(1) + second + ", " + match.group(3) + first
             found.append(("swapped arguments", text[:match.start()] + changed + text[match.end():]))
     for match in re.finditer(r"\b(min|max)\(", mask):

@@ -14,10 +14,12 @@ from tree import MODULES
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 SIMULATION = "simulation"
-# In so many seeds of the simulation a line is reached, or counts as not reached by it; and what a run of a target's
-# tests may take that notes what they reach.
+# In so many seeds of the simulation a line is reached, or counts as not reached by it; and what a run may take that
+# notes what it reaches.
 SEEDS_THAT_REACH = 40
-SECONDS_TO_REACH = 300
+SECONDS_TO_REACH = 120
+SECONDS_OF_A_SUITE = 60
+SUITE = re.compile(r"^(?:@Suite.*?\s)?(?:final )?(?:struct|class|enum|actor) (\w+Tests)\b", re.M)
 
 
 def read(path):
@@ -32,9 +34,10 @@ def read(path):
     return results
 
 
-def sample(mutants, count, seed):
+def sample(mutants, count, seed, modules=()):
     """Of each module in proportion, as the order is by chance."""
-    chosen = [mutant for mutant in mutants if mutant["compiles"]]
+    chosen = [mutant for mutant in mutants if mutant["compiles"]
+              and (not modules or any(part in mutant["module"] for part in modules))]
     random.Random(seed).shuffle(chosen)
     return chosen[:count]
 
@@ -85,7 +88,7 @@ def of_seed(line):
 
 class Trial:
     def __init__(self, tree, options):
-        self.tree, self.options, self.reached = tree, options, {}
+        self.tree, self.options, self.found, self.reached, self.seconds = tree, options, {}, {}, {}
 
     def environment(self, mutant):
         return os.environ | {
@@ -93,14 +96,20 @@ class Trial:
             "SWIFT_BACKTRACE": "enable=no"}
 
     def run_tests(self, mutant):
-        """Of the module, quick ones first."""
-        for target in MODULES[mutant["module"]]:
-            if mutant["number"] in self.reached[target]:
-                found = self.tests(mutant, target)
-                # Under load a test of patience fails for no reason: what fails is to fail twice.
-                if found and self.tests(mutant, target):
-                    return "killed", f"{target}: {found}"
-        return "passed", "the tests"
+        """The suites that reach its line, quick ones first, for as long as a mutant is given."""
+        start = time.monotonic()
+        reaching = [suite for target in MODULES[mutant["module"]] for suite in self.suites(target)
+                    if mutant["number"] in self.reached[suite]]
+        tried = 0
+        for suite in sorted(reaching, key=lambda suite: self.seconds[suite]):
+            if time.monotonic() - start > self.options.seconds:
+                break
+            tried += 1
+            found = self.tests(mutant, suite)
+            # Under load a test of patience fails for no reason: what fails is to fail twice.
+            if found and self.tests(mutant, suite):
+                return "killed", f"{suite}: {found}"
+        return "passed", f"{tried} of {len(reaching)} suites that reach it"
 
     def run_simulation(self, mutant):
         if mutant["number"] in self.reached[SIMULATION]:
@@ -109,47 +118,72 @@ class Trial:
             return "survived", "not reached by the simulation"
         return "survived", "not reached"
 
-    def reach(self, directory, targets):
-        """Which mutants' lines each target's tests reach, and the simulation: others need not be run against them."""
-        os.makedirs(directory, exist_ok=True)
-        for target in targets:
-            path = f"{directory}/{target}"
-            if not os.path.exists(path):
-                open(f"{path}.new", "w").close()
-                environment = self.environment({"number": 0}) | {"CARAVAN_MUTANTS_REACHED": f"{path}.new"}
-                command = self.seeds(SEEDS_THAT_REACH) if target == SIMULATION else self.of_target(target)
-                failure, code, _ = watch(
-                    command, environment, SECONDS_TO_REACH, of_seed if target == SIMULATION else lambda line: None)
-                print(f"{target} without a mutant: {'passes' if code == 0 else failure or f'exit code {code}'}", flush=True)
-                if failure or code:  # It would find every mutant.
-                    open(f"{path}.new", "w").close()
-                os.replace(f"{path}.new", path)
-            self.reached[target] = {int(line) for line in open(path).read().split("\n") if line.isdigit()}
+    def suites(self, target):
+        """As the tests' own files have them."""
+        if target not in self.found:
+            folder = next(f"{self.tree}/Tests/{kind}/{target[:-len('Tests')]}" for kind in ("Unit", "Component")
+                          if os.path.isdir(f"{self.tree}/Tests/{kind}/{target[:-len('Tests')]}"))
+            names = set()
+            for path, _, files in os.walk(folder):
+                for name in files:
+                    with open(f"{path}/{name}") as file:
+                        names |= set(SUITE.findall(file.read()))
+            self.found[target] = [f"{target}.{name}" for name in sorted(names)]
+        return self.found[target]
 
-    def tests(self, mutant, target):
-        failure, code, lines = watch(self.of_target(target), self.environment(mutant), self.options.seconds, of_test)
+    def reach(self, directory, mutants, has_simulation):
+        """Which mutants' lines each suite reaches, and the simulation: others need not be run against them."""
+        os.makedirs(directory, exist_ok=True)
+        targets = sorted({target for mutant in mutants for target in MODULES[mutant["module"]]})
+        names = [suite for target in targets for suite in self.suites(target)] + [SIMULATION] * has_simulation
+        with concurrent.futures.ThreadPoolExecutor(self.options.jobs) as pool:
+            for future in [pool.submit(self.reach_one, directory, name) for name in names]:
+                future.result()
+
+    def reach_one(self, directory, name):
+        path = f"{directory}/{name}"
+        if not os.path.exists(path):
+            with open(f"{path}.new", "w"):
+                pass
+            start = time.monotonic()
+            failure, code, _ = watch(
+                self.of_seeds(SEEDS_THAT_REACH) if name == SIMULATION else self.of_suite(name),
+                self.environment({"number": 0}) | {"CARAVAN_MUTANTS_REACHED": f"{path}.new"}, SECONDS_TO_REACH,
+                of_seed if name == SIMULATION else of_test)
+            with open(f"{path}.new") as file:
+                numbers = file.read()
+            if failure or code:  # It would find every mutant.
+                print(f"{name} fails without a mutant, and is left out: {failure or f'exit code {code}'}", flush=True)
+                numbers = ""
+            with open(f"{path}.new", "w") as file:
+                file.write(f"seconds {time.monotonic() - start:.2f}\n{numbers}")
+            os.replace(f"{path}.new", path)
+        with open(path) as file:
+            first, *lines = file.read().split("\n")
+        self.seconds[name] = float(first.split()[1])
+        self.reached[name] = {int(line) for line in lines if line.isdigit()}
+
+    def tests(self, mutant, suite):
+        failure, code, _ = watch(self.of_suite(suite), self.environment(mutant), SECONDS_OF_A_SUITE, of_test)
         if failure:
             return failure
         if code is None:
-            return None if sum(line.startswith("✔") for line in lines) > 0 else "nothing ended"
+            return f"not over in {SECONDS_OF_A_SUITE} s"
         return f"exit code {code}" if code else None
 
-    def of_target(self, target):
+    def of_suite(self, suite):
         return [f"{self.tree}/.build/debug/caravanPackageTests.xctest", "--testing-library", "swift-testing",
-                "--filter", f"^{target}\\."]
+                "--filter", f"^{re.escape(suite)}/"]
 
-    def seeds(self, count):
-        return [f"{self.tree}/.build/release/caravan-simulation", "--worker", f"1,{count},1"]
+    def of_seeds(self, count):
+        return [f"{self.tree}/.build/{self.options.simulation}/caravan-simulation", "--worker", f"1,{count},1"]
 
     def simulation(self, mutant):
-        failure, code, lines = watch(self.seeds(self.options.seeds), self.environment(mutant), self.options.seconds, of_seed)
+        failure, code, lines = watch(self.of_seeds(self.options.seeds), self.environment(mutant), self.options.seconds, of_seed)
         ended = sum(line.startswith("end ") for line in lines)
         if failure or code or not ended:
             return "killed", f"simulation: {failure or f'exit code {code}'} (after {ended} seeds)"
         return "survived", f"{ended} seeds"
-
-
-TESTS = sorted({name for targets in MODULES.values() for name in targets})
 
 
 def play(tree, mutants, path, options, stages):
@@ -158,13 +192,13 @@ def play(tree, mutants, path, options, stages):
         with open(path, "a") as file:
             file.write("\n")
     trial, directory = Trial(tree, options), f"{options.directory}/reached"
-    chosen = sample(mutants, options.sample, options.seed)
+    chosen = sample(mutants, options.sample, options.seed, options.modules)
     if "tests" in stages:
-        trial.reach(directory, TESTS)
+        trial.reach(directory, chosen, False)
         known = read(path)
         go(trial.run_tests, [mutant for mutant in chosen if mutant["number"] not in known], path, options.jobs)
     if "simulation" in stages:
-        trial.reach(directory, TESTS + [SIMULATION])
+        trial.reach(directory, chosen, True)
         known = read(path)
         go(trial.run_simulation,
            [mutant for mutant in chosen if known.get(mutant["number"], ("",))[0] == "passed"], path, options.jobs)
