@@ -19,6 +19,8 @@ SIMULATION = "simulation"
 SEEDS_THAT_REACH = 40
 SECONDS_TO_REACH = 120
 SECONDS_OF_A_SUITE = 60
+# A busy machine is not a hang.
+LEAST_TO_CALL_IT_A_HANG = 60
 SUITE = re.compile(r"^(?:@Suite.*?\s)?(?:final )?(?:struct|class|enum|actor) (\w+Tests)\b", re.M)
 
 
@@ -181,6 +183,8 @@ class Trial:
     def simulation(self, mutant):
         failure, code, lines = watch(self.of_seeds(self.options.seeds), self.environment(mutant), self.options.seconds, of_seed)
         ended = sum(line.startswith("end ") for line in lines)
+        if not (failure or code or ended) and self.options.seconds < LEAST_TO_CALL_IT_A_HANG:
+            return "survived", f"no seed ended within {self.options.seconds} s"
         if failure or code or not ended:
             return "killed", f"simulation: {failure or f'exit code {code}'} (after {ended} seeds)"
         return "survived", f"{ended} seeds"

@@ -134,6 +134,9 @@ import Testing
       query(sort: sort, cursor: cursor), query(terms, sort: sort, cursor: cursor + [0]),
       query(terms, sort: sort, cursor: Array(cursor.dropLast())),
     ]
+    var ofOtherType = query(terms, sort: sort)
+    ofOtherType.type += "s"
+    #expect(ofOtherType.fingerprint != query(terms, sort: sort).fingerprint)
     for other in others {
       let error = #expect(throws: CaravanError.self) { try compiled(other) }
       #expect(error?.code == .invalidData)

@@ -47,6 +47,25 @@ struct RowHeadTests {
     }
   }
 
+  @Test("UNI-17: a row is open as long as one of its objects is, and no longer")
+  func open() {
+    var head = RowHead()
+    head.open(2)
+    head.close(1)
+    #expect(head.flags.openObjects == 1)
+    head.close(5)
+    #expect(head.flags.openObjects == 0)
+  }
+
+  @Test("a write in place makes a row that was lost a changed one, and leaves any other what it was")
+  func overwritten() {
+    for (presence, after) in [(RowHead.Presence.live, RowHead.Presence.live), (.lost, .changedLost)] {
+      var head = RowHead(version: 3, presence: presence)
+      #expect(head.overwrite(1) == .keepAncestor)
+      #expect(head.presence == after && head.flags.objectDirty && head.flags.openObjects == 1)
+    }
+  }
+
   @Test("SIM-16: a row never synced goes at once, a synced one leaves a tombstone until the cloud knows")
   func delete() {
     var new = RowHead(flags: RowFlags(tableDirty: true))

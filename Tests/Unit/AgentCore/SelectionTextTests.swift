@@ -42,6 +42,20 @@ struct SelectionTextTests {
 
 @Suite("Objects being written")
 struct ObjectOverlayTests {
+  @Test("SIM-29: bytes that are held are counted once, whoever writes over them or behind them")
+  func held() {
+    var overlay = ObjectOverlay(below: 0)
+    overlay.write([1, 2, 3], at: 0)
+    overlay.write([4, 5], at: 3)
+    #expect(overlay.byteCount == 5 && overlay.segmentCount == 1)
+    overlay.write([6, 7], at: 1)
+    #expect(overlay.byteCount == 5)
+    overlay.write([8], at: 9)
+    #expect(overlay.byteCount == 6 && overlay.segmentCount == 2)
+    overlay.truncate(to: 2)
+    #expect(overlay.byteCount == 2)
+  }
+
   @Test("SIM-29: random writes and truncations read back as in one flat array")
   func model() {
     var generator = SystemRandomNumberGenerator()

@@ -110,6 +110,17 @@ import Testing
     #expect(Containers.id(for: "ALBUM") { _ in 0 } == album, "names differ in more than case")
   }
 
+  @Test("an id that is no name is as long as chance needs it to be, and as chance has it")
+  func randomIDs() {
+    var drawn: UInt64 = 0
+    let id = Containers.id(for: "An app, of ours") { bound in
+      drawn += 1
+      return drawn % bound
+    }
+    #expect(drawn == UInt64(SchemaLimits.randomIDLetters))
+    #expect(id.text.count == "c-".count + SchemaLimits.randomIDLetters && id.text.hasPrefix("c-bcd"), "\(id)")
+  }
+
   @Test("issue 5, A4: developers, containers of a user and of the suite are bounded, each with its error")
   func bounds() throws {
     var container = RegisteredContainer(id: album, name: "album", owner: ann)

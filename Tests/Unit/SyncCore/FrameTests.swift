@@ -48,6 +48,11 @@ import Testing
     #expect(Lanes.plan([]) == [])
   }
 
+  @Test("An answer to a push is reckoned with what each outcome takes and with the bytes of its rows")
+  func estimate() {
+    #expect(ReplyBudget.estimate(mutations: 3, bytes: 1_000) == 3 * SyncLimits.outcomeBytes + 1_000)
+  }
+
   /// What a reply budget says to a sequence of requests.
   private final class Account {
     private var budget: ReplyBudget
