@@ -101,6 +101,16 @@ struct DoorTests {
     #expect(open.count == 0)
   }
 
+  @Test("issue 5, A8: room is made of addresses that have waited long enough; who has to wait is not forgotten")
+  func room() {
+    var rate = EnrolmentRate(each: Rate(perSecond: 1, burst: 2), all: nil, capacity: 10)
+    for index in 0..<9 { #expect(rate.take(from: "10.0.0.\(index)", at: 0) == nil) }
+    let later: UInt64 = 5_000_000_000
+    for _ in 0..<2 { #expect(rate.take(from: "a", at: later) == nil) }
+    #expect(rate.take(from: "b", at: later) == nil && rate.count == 2)
+    #expect(rate.take(from: "a", at: later) != nil)
+  }
+
   @Test("issue 5, A7: HTTP that other machines reach is refused without a certificate, unless told --insecure")
   func clear() throws {
     let hub = InProcessHub(clock: CaravanRuntime.Host.live().clock, random: SeededRandom(seed: 1))

@@ -48,6 +48,21 @@ import Testing
     #expect(throws: CaravanError.self) { try ledger.use(1, of: [50], allowing: 1, expires: 150, now: 20) }
   }
 
+  @Test("a request may ask for as much as its limit says, and for no more")
+  func limits() throws {
+    let hash = try #require(ChunkHash([UInt8](repeating: 1, count: ChunkHash.byteCount)))
+    func isTaken(_ check: () throws(CaravanError) -> Void) -> Bool { (try? check()) != nil }
+    for (extra, taken) in [(0, true), (1, false)] {
+      let names = (0..<(StoreLimits.fetchedNames + extra)).map { "r\($0)" }
+      #expect(isTaken { () throws(CaravanError) in try RequestRules.check(names: names) } == taken)
+      func hashes(_ count: Int) -> [ChunkHash] { Array(repeating: hash, count: count + extra) }
+      let asked = hashes(StoreLimits.hashesPerRequest)
+      #expect(isTaken { () throws(CaravanError) in try RequestRules.check(hashes: asked) } == taken)
+      let parts = hashes(Limits.chunksPerFrame)
+      #expect(isTaken { () throws(CaravanError) in try RequestRules.check(parts: parts) } == taken)
+    }
+  }
+
   @Test("0 asks for as much as allowed; more than allowed is cut")
   func bounded() {
     #expect([0, 5, 99].map { RequestRules.bounded($0, by: 50) } == [50, 5, 50])

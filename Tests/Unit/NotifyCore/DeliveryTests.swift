@@ -85,6 +85,20 @@ import Testing
     #expect(machine.tick(moment(1_002)).resends == offers)
   }
 
+  @Test("MOB-43 what is offered once more after an attachment holds the cursor back like the first offer")
+  func attachHoldsCursor() throws {
+    var machine = try partition([phone: list(1, [("a", 0)])])
+    _ = machine.changed(zone("a"), writer: "x", position: 4, now: moment(0))
+    #expect(machine.confirmed == 3)
+    machine.attachBegan(phone)
+    var behind = Bitmap(count: 1)
+    behind[0] = true
+    let offer = machine.attached(phone, generation: 1, behind: behind, now: moment(1)).sends[0]
+    #expect(machine.confirmed == 3)
+    _ = machine.acked(offer.number, device: phone, now: moment(2))
+    #expect(machine.confirmed == 4)
+  }
+
   @Test("MOB-43 a device that is behind in nothing hears nothing") func attachedAndCurrent() throws {
     var machine = try partition([phone: list(1, [("a", 0)])])
     _ = machine.changed(zone("a"), writer: "x", position: 1, now: moment(0))
