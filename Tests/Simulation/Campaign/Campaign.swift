@@ -1,6 +1,6 @@
 internal import CaravanTestKit
 
-/// A world that a campaign plays.
+/// A cluster that a campaign plays.
 public struct Play: Sendable, Hashable, Codable {
   public var seed: UInt64
   public var variation: Variation
@@ -17,10 +17,10 @@ public struct Play: Sendable, Hashable, Codable {
   }
 }
 
-/// Looks for failures for as long as it is left, and knows what it has seen: half of the worlds that it plays are new
-/// seeds, half are variations of worlds that showed what none before had.
+/// Looks for failures for as long as it is left, and knows what it has seen: half of the clusters that it plays are new
+/// seeds, half are variations of clusters that showed what none before had.
 public struct Campaign: Sendable, Equatable {
-  /// A world that showed something new.
+  /// A cluster that showed something new.
   public struct Kept: Sendable, Hashable, Codable {
     public var play: Play
     /// How much of it was new.
@@ -50,7 +50,7 @@ public struct Campaign: Sendable, Equatable {
     public var kind: String { what.split(separator: ":").first.map(String.init) ?? what }
   }
 
-  /// Of worlds that showed something new: those that showed least make room.
+  /// Of clusters that showed something new: those that showed least make room.
   static let keptAtMost = 2_000
   static let failuresAtMost = 1_000
 
@@ -66,7 +66,7 @@ public struct Campaign: Sendable, Equatable {
 
   public init(from seed: UInt64 = 1) { nextSeed = seed }
 
-  /// The world to play next.
+  /// The cluster to play next.
   public mutating func next() -> Play {
     asked += 1
     var dice = Dice(seed: asked, "campaign")
@@ -91,7 +91,7 @@ public struct Campaign: Sendable, Equatable {
     return varied
   }
 
-  /// What came of a world.
+  /// What came of a cluster.
   /// - Returns: how much of what it showed was new.
   @discardableResult
   public mutating func take(_ play: Play, features: [Int], failures found: [String]) -> Int {

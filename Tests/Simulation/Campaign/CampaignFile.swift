@@ -2,7 +2,7 @@ public import CaravanModel
 internal import CaravanTestKit
 internal import Foundation
 
-/// Where a campaign is kept: one file, which is replaced as a whole after every world, and the one before it.
+/// Where a campaign is kept: one file, which is replaced as a whole after every cluster, and the one before it.
 ///
 ///     caravan-campaign 1 CHECKSUM
 ///     {…}

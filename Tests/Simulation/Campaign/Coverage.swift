@@ -43,7 +43,7 @@ public struct Coverage: Sendable, Equatable {
   }
 }
 
-/// What one world shows for a `Coverage`.
+/// What one cluster shows for a `Coverage`.
 final class Signature: Sendable {
   private struct State {
     var features: Set<Int> = []

@@ -1,11 +1,11 @@
-/// Makes a failing world smaller, a step at a time, for as long as it fails in the same way: what happens in some
-/// worlds only is taken away, then devices, then faults, then time.
+/// Makes a failing cluster smaller, a step at a time, for as long as it fails in the same way: what happens in some
+/// clusters only is taken away, then devices, then faults, then time.
 ///
-/// A pure value: `next` is a world to play, and `took` hears whether that failed as well.
+/// A pure value: `next` is a cluster to play, and `took` hears whether that failed as well.
 public struct Shrinking: Sendable {
   /// Every play takes about a second.
   public static let playsAtMost = 60
-  /// In hundredths of the time that the world had.
+  /// In hundredths of the time that the cluster had.
   static let leastTime = 10
 
   private enum Stage: Int { case without, devices, faults, time, done }
@@ -20,20 +20,20 @@ public struct Shrinking: Sendable {
   private var faults: (passes: Int, fails: Int?) = (-1, nil)
   private var tried: Play?
 
-  /// - Parameter rare: what happens in this world and not in all.
+  /// - Parameter rare: what happens in this cluster and not in all.
   public init(_ play: Play, rare: [Variation.Rare]) {
     smallest = play
     self.rare = rare.filter { !play.variation.without.contains($0) }
   }
 
-  /// For a world that fails.
+  /// For a cluster that fails.
   public init(_ play: Play) {
     var scale = Scale(seed: play.seed)
     play.variation.shape(&scale)
     self.init(play, rare: Variation.Rare.allCases.filter { $0.isIn(scale) })
   }
 
-  /// The world to play; nil: it gets no smaller.
+  /// The cluster to play; nil: it gets no smaller.
   public mutating func next() -> Play? {
     guard plays < Self.playsAtMost else { return nil }
     while stage != .done {
@@ -59,7 +59,7 @@ public struct Shrinking: Sendable {
       variation.devices -= 1
     case .faults:
       guard let most = faults.fails else {
-        // A world has about a dozen: with so many it is as it was.
+        // A cluster has about a dozen: with so many it is as it was.
         variation.faults = variation.faults ?? 64
         faults.fails = variation.faults
         return true
@@ -74,7 +74,7 @@ public struct Shrinking: Sendable {
     return true
   }
 
-  /// - Parameter hasFailed: the world that `next` gave fails, in the same way.
+  /// - Parameter hasFailed: the cluster that `next` gave fails, in the same way.
   public mutating func took(hasFailed: Bool) {
     guard let play = tried else { return }
     tried = nil

@@ -1,9 +1,9 @@
-/// How a world differs from the one that its seed alone makes: `faults=12,time=200`, or nothing.
+/// How a cluster differs from the one that its seed alone makes: `faults=12,time=200`, or nothing.
 ///
-/// Dice are thrown by the seed and the name of what they are for, so a world that is shorter, or has fewer faults, goes
-/// the same course as far as it can: this is what makes failures shorter.
+/// Dice are thrown by the seed and the name of what they are for, so a cluster that is shorter, or has fewer faults,
+/// goes the same course as far as it can: this is what makes failures shorter.
 public struct Variation: Sendable, Hashable, Codable {
-  /// Faults happen as another seed says; nil: as the world's own.
+  /// Faults happen as another seed says; nil: as the cluster's own.
   public var turmoil: UInt64?
   /// Of the time in which everything may go wrong, in hundredths.
   public var time = 100
@@ -11,10 +11,10 @@ public struct Variation: Sendable, Hashable, Codable {
   public var devices = 0
   /// No more faults of the scheduler than so many.
   public var faults: Int?
-  /// What this world lacks of what happens in some worlds only.
+  /// What this cluster lacks of what happens in some clusters only.
   public var without: Set<Rare> = []
 
-  /// What happens in some of the worlds only, and can be taken from them.
+  /// What happens in some of the clusters only, and can be taken from them.
   public enum Rare: String, Sendable, Hashable, Codable, CaseIterable, Comparable {
     case restore, quota, groups, samples, lateReader, slowReader, moves, flakyLinks, budgets, references, rot, pairs
     case guest, hostileApps, diffClients, shares, powerCuts, query
@@ -24,7 +24,7 @@ public struct Variation: Sendable, Hashable, Codable {
 
   /// Of `time`.
   static let times = 1...1_000
-  /// Of `devices`: a world has two or three of its own, and a second pays for no more than twice as many.
+  /// Of `devices`: a cluster has two or three of its own, and a second pays for no more than twice as many.
   static let deviceChanges = -2...3
 
   public init() {}
@@ -56,7 +56,7 @@ public struct Variation: Sendable, Hashable, Codable {
     }
   }
 
-  /// As it is given to `--vary`; empty: the seed's own world.
+  /// As it is given to `--vary`; empty: the seed's own cluster.
   public var text: String {
     var parts: [String] = []
     if let turmoil { parts.append("turmoil=\(turmoil)") }

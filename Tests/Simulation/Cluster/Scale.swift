@@ -15,7 +15,7 @@ struct Scale: Sendable {
   var appPause: Int
   /// Mean time between two faults.
   var faultPause: Int
-  /// Faults happen as this seed says; nil: as the world's own.
+  /// Faults happen as this seed says; nil: as the cluster's own.
   var turmoil: UInt64?
   /// No more of them than so many.
   var faults: Int?

@@ -3,7 +3,7 @@ import CaravanRuntime
 import CaravanSimulation
 import Foundation
 
-/// Plays worlds that a campaign chooses, each in a process of its own, and keeps what came of it after each.
+/// Plays clusters that a campaign chooses, each in a process of its own, and keeps what came of it after each.
 struct Campaigns: Sendable {
   let directory: String
   let breakage: String?
@@ -72,7 +72,7 @@ struct Campaigns: Sendable {
     do { try file.write(state.campaign) } catch { print("the campaign cannot be kept: \(error)") }
   }
 
-  // MARK: One world
+  // MARK: One cluster
 
   private func outcome(of play: Play) -> Outcome {
     let process = Process()
@@ -112,7 +112,7 @@ struct Campaigns: Sendable {
 
   // MARK: Failures
 
-  /// Writes a script of the smallest world that fails in the same way.
+  /// Writes a script of the smallest cluster that fails in the same way.
   private func shrink(_ failure: Campaign.Failure, _ whole: Outcome) {
     var shrinking = Shrinking(failure.play)
     var smallest = whole

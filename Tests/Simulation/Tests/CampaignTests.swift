@@ -42,7 +42,7 @@ import Testing
     #expect(played == plays(&twin, 400))
     let fresh = played.filter { $0.variation == Variation() }.map(\.seed)
     #expect(fresh == Array(1...UInt64(fresh.count)) && (150..<250).contains(fresh.count))
-    // Of what was varied nearly all is of the world that showed much, and each is another world.
+    // Of what was varied nearly all is of the cluster that showed much, and each is another cluster.
     let varied = played.filter { $0.variation != Variation() }
     #expect(varied.count { $0.seed == 3 } > varied.count * 9 / 10)
     #expect(Set(varied).count > varied.count / 2)
@@ -139,7 +139,7 @@ import Testing
 
   // MARK: Failures
 
-  /// The smallest world, where one fails that `fails`.
+  /// The smallest cluster, where one fails that `fails`.
   private func smallest(_ play: Play, rare: [Variation.Rare], fails: (Variation) -> Bool) -> Play {
     var shrinking = Shrinking(play, rare: rare)
     while let next = shrinking.next() { shrinking.took(hasFailed: fails(next.variation)) }
