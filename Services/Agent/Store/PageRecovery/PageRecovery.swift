@@ -54,16 +54,16 @@ struct PageRecovery {
   ) throws(CaravanError) -> PageRecoveryReport {
     let files = PageRecoveryFiles(directory: directory)
     let aside = files.aside(host.clock.wallTime)
-    var salvage = PageRecovery(
+    var recovery = PageRecovery(
       files: files, host: host, options: options, report: PageRecoveryReport(file: aside, reason: reason))
-    try salvage.carryOver()
+    try recovery.carryOver()
     try files.link(files.database, to: aside)
     try files.link("\(files.database)-wal", to: "\(aside)-wal")
     let told = (try? TextFile.tail(files.report, bytes: 64 << 10)) ?? ""
-    try files.write(Array("\(told)\(host.clock.wallTime) \(salvage.report)\n".utf8), to: files.report)
+    try files.write(Array("\(told)\(host.clock.wallTime) \(recovery.report)\n".utf8), to: files.report)
     try files.rename(files.draft, to: files.successor)
     try files.swap()
-    return salvage.report
+    return recovery.report
   }
 
   // MARK: What
