@@ -4,7 +4,7 @@ public import CaravanModel
 extension Coalescer {
   /// The aggregate of all intents as they are (MOB-03); `takeTransfer` carries out what it says.
   public func policy(at now: Moment) -> TransferPolicy {
-    var cargo: [(deadline: UInt64, key: Key)] = []
+    var batch: [(deadline: UInt64, key: Key)] = []
     var start: TransferPolicy.Start?
     var (bytes, gathered) = (UInt64(0), UInt64(0))
     for (key, item) in waiting where permits(key, item) {
@@ -13,23 +13,23 @@ extension Coalescer {
         start = Self.earlier(start, TransferPolicy.Start(at: max(due.deadline, notBefore), trigger: due.trigger))
       }
       guard notBefore <= now.monotonic, item.due != nil || ridesAlong(key, at: now) else { continue }
-      cargo.append((item.due?.deadline ?? .max, key))
+      batch.append((item.due?.deadline ?? .max, key))
       bytes += item.bytes
       if item.due != nil { gathered += item.bytes }
     }
     for (key, item) in tolerated where waiting[key] == nil && permits(key, isDemanded: false) {
       guard underway[key] == nil, held[key] ?? 0 <= now.monotonic, ridesAlong(key, at: now) else { continue }
-      cargo.append((.max, key))
+      batch.append((.max, key))
       bytes += item.bytes
     }
     if volumeBytes > 0, gathered >= volumeBytes, (start?.at ?? .max) > now.monotonic {
       start = TransferPolicy.Start(at: now.monotonic, trigger: .volume)
     }
-    cargo.sort { ($0.deadline, $0.key) < ($1.deadline, $1.key) }
+    batch.sort { ($0.deadline, $0.key) < ($1.deadline, $1.key) }
     assert(gathered <= bytes, "more bytes are due than travel")
     assert(start == nil || permitsSpeaking, "a transfer would start over a link that may not be used")
-    assert(Set(cargo.map(\.key)).count == cargo.count, "a table would travel twice in one transfer")
-    return TransferPolicy(start: start, cargo: cargo.map(\.key), bytes: bytes)
+    assert(Set(batch.map(\.key)).count == batch.count, "a table would travel twice in one transfer")
+    return TransferPolicy(start: start, batch: batch.map(\.key), bytes: bytes)
   }
 
   /// Of two that are due at the same time, the one that says more.

@@ -236,13 +236,13 @@ public struct Coalescer: Sendable {
     observe(now)
     let policy = policy(at: now)
     let isDue = policy.start.map { $0.at <= now.monotonic } ?? false
-    guard isDue || isUnderway, !policy.cargo.isEmpty else { return nil }
+    guard isDue || isUnderway, !policy.batch.isEmpty else { return nil }
     let before = waiting.count
     let patience = EngineLimits.patienceMilliseconds * 1_000_000
-    let late = policy.cargo.count { key in
+    let late = policy.batch.count { key in
       waiting[key]?.due.map { $0.deadline + patience < now.monotonic } ?? false
     }
-    for key in policy.cargo {
+    for key in policy.batch {
       held[key] = nil
       deadlinesUnderway[key] = waiting[key].map { item in
         item.due?.deadline ?? now.monotonic + (registrations[key]?.tolerance ?? 0)
@@ -252,11 +252,11 @@ public struct Coalescer: Sendable {
       tolerated[key] = nil
       paidUntil[key] = max(paidUntil[key] ?? 0, now.monotonic) + rest(of: key)
     }
-    assert(policy.cargo.allSatisfy { underway[$0] != nil && waiting[$0] == nil }, "what was taken waits still")
-    assert(before - waiting.count <= policy.cargo.count, "what waited is lost")
+    assert(policy.batch.allSatisfy { underway[$0] != nil && waiting[$0] == nil }, "what was taken waits still")
+    assert(before - waiting.count <= policy.batch.count, "what waited is lost")
     checkInvariants()
     let trigger = isDue ? policy.start?.trigger : nil
-    return Transfer(trigger: trigger ?? .control, items: policy.cargo, late: late)
+    return Transfer(trigger: trigger ?? .control, items: policy.batch, late: late)
   }
 
   /// How much later what is on its way could still go, as its app declared it (MOB-08): what was not due when it was

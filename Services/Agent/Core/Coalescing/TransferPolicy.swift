@@ -28,13 +28,13 @@ public struct TransferPolicy: Sendable, Hashable {
   /// Nil: nothing waits that may start a transfer over this link.
   public var start: Start?
   /// All that goes along, by deadline; what has none, or could wait for its period, comes last.
-  public var cargo: [Coalescer.Key]
-  /// Of the cargo, about.
+  public var batch: [Coalescer.Key]
+  /// Of the batch, about.
   public var bytes: UInt64
 
-  public init(start: Start?, cargo: [Coalescer.Key], bytes: UInt64) {
+  public init(start: Start?, batch: [Coalescer.Key], bytes: UInt64) {
     self.start = start
-    self.cargo = cargo
+    self.batch = batch
     self.bytes = bytes
   }
 }

@@ -152,7 +152,7 @@ import Testing
     c.noteChange(key("log"), bytes: 10, at: at(1))
     c.noteChange(key("local"), bytes: 10, at: at(1))
     #expect(c.policy(at: at(1)).start == nil)
-    #expect(c.policy(at: at(1)).cargo == [key("log")])
+    #expect(c.policy(at: at(1)).batch == [key("log")])
     c.noteChange(key("chat"), bytes: 10, at: at(2))
     #expect(c.takeTransfer(at: at(2)) == .init(trigger: .delaySensitive, items: [key("chat"), key("log")]))
     // Nothing of it is left for the period.
@@ -179,7 +179,7 @@ import Testing
     #expect(
       c.policy(at: at(3))
         == TransferPolicy(
-          start: .init(at: at(102).monotonic, trigger: .deadline), cargo: [key("b"), key("a")], bytes: 70))
+          start: .init(at: at(102).monotonic, trigger: .deadline), batch: [key("b"), key("a")], bytes: 70))
   }
 
   @Test("MOB-01: one object's intent starts a transfer although its table's period is far")

@@ -27,10 +27,10 @@ import Testing
       #expect(c.takeTransfer(at: at(Double(second))) == nil)
     }
     #expect(c.policy(at: at(600)).start == nil)
-    #expect(c.policy(at: at(600)).cargo == [key("samples")])
+    #expect(c.policy(at: at(600)).batch == [key("samples")])
     c.noteChange(key("chat"), bytes: 1, at: at(601))
     #expect(c.takeTransfer(at: at(601)) == .init(trigger: .delaySensitive, items: [key("chat"), key("samples")]))
-    #expect(c.policy(at: at(601)).cargo.isEmpty)
+    #expect(c.policy(at: at(601)).batch.isEmpty)
   }
 
   @Test("MOB-44: it rides over no link that its table refuses")
