@@ -58,16 +58,20 @@ enum Declarations {
       var owner: (name: String, limits: [Limit])?
       var comment: [String] = []
       for line in file.lines {
-        if let match = line.firstMatch(of: /^(?:public |package )?(?:enum|struct) (\w*Limits)\b.*\{$/) {
+        // Most lines are neither, which is known sooner than by an expression.
+        if line.hasSuffix("{"), line.contains("Limits"),
+          let match = line.firstMatch(of: /^(?:public |package )?(?:enum|struct) (\w*Limits)\b.*\{$/)
+        {
           owner = (String(match.output.1), [])
         } else if line == "}", let ended = owner {
           if !ended.limits.isEmpty { found.append((ended.name, file.path, ended.limits)) }
           owner = nil
-        } else if let match = line.firstMatch(of: /^  \/\/\/ ?(.*)$/) {
-          comment.append(String(match.output.1))
+        } else if line.hasPrefix("  ///") {
+          comment.append(String(line.dropFirst(line.hasPrefix("  /// ") ? 6 : 5)))
           continue
-        } else if let match = line.firstMatch(
-          of: /^  (?:public |package |private )?(?:static let|var|let) (\w+)(?:: [^=]+)? = ([^{]+)$/)
+        } else if owner != nil,
+          let match = line.firstMatch(
+            of: /^  (?:public |package |private )?(?:static let|var|let) (\w+)(?:: [^=]+)? = ([^{]+)$/)
         {
           owner?.limits.append(
             Limit(

@@ -15,20 +15,25 @@ struct SourceFile: Sendable {
   }
 
   private static func stripped(_ line: String) -> String {
-    var out = ""
+    let (slash, quote, backslash, space) = (
+      UInt8(ascii: "/"), UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: " ")
+    )
+    let bytes = Array(line.utf8)
+    guard bytes.contains(quote) || bytes.contains(slash) else { return line }
+    var out: [UInt8] = []
     var inString = false
-    var previous: Character = " "
-    for character in line {
-      if !inString, character == "/", previous == "/" {
+    var previous = space
+    for byte in bytes {
+      if !inString, byte == slash, previous == slash {
         out.removeLast()
         break
       }
-      if character == "\"", previous != "\\" { inString.toggle() }
-      if !inString || character == "\"" { out.append(character) }
+      if byte == quote, previous != backslash { inString.toggle() }
+      if !inString || byte == quote { out.append(byte) }
       // A backslash that is escaped escapes nothing.
-      previous = character == "\\" && previous == "\\" ? " " : character
+      previous = byte == backslash && previous == backslash ? space : byte
     }
-    return out
+    return String(decoding: out, as: UTF8.self)
   }
 
   /// Modules imported, with the line each is imported on.
@@ -48,8 +53,12 @@ enum SourceTree {
   static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
 
+  private static let all = Result { try read() }
+
   /// Every Swift file below `Services`, `Shared` and `Tests`.
-  static func files() throws -> [SourceFile] {
+  static func files() throws -> [SourceFile] { try all.get() }
+
+  private static func read() throws -> [SourceFile] {
     try ["Services", "Shared", "Tests"].flatMap { top in
       let folder = root.appendingPathComponent(top)
       let names = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
