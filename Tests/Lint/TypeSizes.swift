@@ -7,7 +7,7 @@ import Testing
   private static let most = 800
 
   /// Types that are too long already, and how long each may be. A figure here only falls.
-  private static let exceptions = ["SyncEngine": 1_182]
+  private static let exceptions = ["SyncEngine": 986]
   /// How far an exception may fall behind its figure before that has to be lowered.
   private static let slack = 60
 

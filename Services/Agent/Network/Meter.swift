@@ -210,8 +210,3 @@ package final class Meter: Sendable {
     }
   }
 }
-
-extension CaravanError {
-  /// Today's budget of the link has no room for it.
-  package var isForTomorrow: Bool { code == .networkNotPermitted && retryAfterMilliseconds != nil }
-}

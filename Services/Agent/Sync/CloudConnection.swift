@@ -44,11 +44,11 @@ package struct CloudConnection: Sendable {
       } catch {
         if Task.isCancelled { return }
         outage.lasts(error)
-        if error.code == .notAuthenticated { await engine.refusedByBroker() }
+        if error.code == .notAuthenticated { await engine.admission.refuse() }
       }
       if Task.isCancelled { return }
       let random = engine.host.random.next()
-      let rest = await engine.admission.rest(random: random) ?? backoff.failed(random: random)
+      let rest = engine.admission.rest(random: random) ?? backoff.failed(random: random)
       await engine.attemptNow.wait(atMost: .nanoseconds(Int64(clamping: rest)), clock: engine.host.clock)
     }
   }

@@ -251,8 +251,7 @@ extension CaravanError {
   /// The operation was answered with the result of another kind.
   static func unexpected(_ result: Result.Kind, to operation: StaticString) -> CaravanError {
     if case .failure(let failure) = result { return failure.model() }
-    return CaravanError(
-      .internalError, "the cloud answered \(operation) with something else: update the agent or the cloud")
+    return otherResult(to: operation)
   }
 }
 

@@ -8,7 +8,7 @@ extension SyncEngine: SyncControl {
   public func registrationsChanged(of table: TableID) async {
     do throws(CaravanError) {
       try await loadRegistrations()
-      if registered[Key(table, .write)] != nil { await noteRows(of: table) }
+      if registered.contains(Key(table, .write)) { await noteRows(of: table) }
       await askForWhatIsLacking(of: table)
     } catch {
       host.log.warning("registrations cannot be read", [.table: table, .error: error.description])
@@ -17,13 +17,10 @@ extension SyncEngine: SyncControl {
 
   public func tableDropped(_ table: TableID) async {
     coalescer.forget(table)
-    pending[table] = nil
+    tables[table].forget()
     meter.forget(table)
-    unexplained.remove(table)
-    awaitingPush.remove(table)
     cutSessions.forget(table)
     for key in [Key(table, .read), Key(table, .write)] {
-      refusedByDisk[key] = nil
       for answer in waiters.take(key) {
         answer.fulfil(.failure(CaravanError(.tableNotFound, "\(table) was dropped meanwhile")))
       }
@@ -51,7 +48,7 @@ extension SyncEngine: SyncControl {
   public func reset(
     _ table: TableID, _ choice: ResetChoice, discardingUnsent: Bool
   ) async throws(CaravanError) {
-    guard pending[table] == nil, Direction.allCases.allSatisfy({ !board.isRunning(Key(table, $0)) }) else {
+    guard tables[table].pending == nil, Direction.allCases.allSatisfy({ !board.isRunning(Key(table, $0)) }) else {
       throw CaravanError(.serverBusy, "\(table) is being synced: retry in a moment", retryAfterMilliseconds: 500)
     }
     // Nothing of it may begin while the store starts over.
@@ -70,6 +67,10 @@ extension SyncEngine: SyncControl {
     try outcome.get()
   }
 
+  public func resetDevice() async {
+    if await admission.clear() { attemptNow.raise() }
+  }
+
   /// A connection that is just being made is waited for; none is not.
   private func awaitConnection() async throws(CaravanError) {
     guard bus == nil else { return }
@@ -85,21 +86,28 @@ extension SyncEngine: SyncControl {
   }
 
   public func status() -> SyncStatus {
-    var counters: [SyncStatus.Counter] = []
-    for family in host.metrics.snapshot().families.values where family.kind == .counter {
-      for (labels, value) in family.series {
-        guard case .counter(let count) = value else { continue }
-        let text = labels.pairs.map { "\($0.label.rawValue)=\($0.value)" }.joined(separator: ",")
-        counters.append(SyncStatus.Counter(name: text.isEmpty ? family.name : "\(family.name){\(text)}", value: count))
-      }
-    }
     return SyncStatus(
       device: identity.device.device.text, user: identity.user.text, link: link, isLinkAutomatic: linkState.isAutomatic,
       isConnected: bus != nil, refusal: admission.refusal, atWork: board.tables,
-      refusedByDisk: Dictionary(refusedByDisk.map { ($0.key.table, $0.value) }, uniquingKeysWith: min),
-      counters: counters.sorted { $0.name < $1.name }, policy: policy,
+      refusedByDisk: tables.diskRefusals,
+      counters: SyncStatus.counters(host.metrics), policy: policy,
       spent: Dictionary(uniqueKeysWithValues: policy.dailyBytes.keys.map { ($0, meter.spent(over: $0)) }),
       usage: meter.accounts.map { SyncStatus.Usage(account: $0.0, bytes: $0.1) }, totals: meter.totals,
       deviceTotal: meter.deviceTotal)
+  }
+}
+
+extension SyncStatus {
+  /// In the order of their names.
+  fileprivate static func counters(_ metrics: MetricsRegistry) -> [Counter] {
+    var counters: [Counter] = []
+    for family in metrics.snapshot().families.values where family.kind == .counter {
+      for (labels, value) in family.series {
+        guard case .counter(let count) = value else { continue }
+        let text = labels.pairs.map { "\($0.label.rawValue)=\($0.value)" }.joined(separator: ",")
+        counters.append(Counter(name: text.isEmpty ? family.name : "\(family.name){\(text)}", value: count))
+      }
+    }
+    return counters.sorted { $0.name < $1.name }
   }
 }

@@ -11,19 +11,14 @@ internal import CaravanWire
 extension SyncEngine {
   /// Rows of the table were changed by an app and are durable. Callable from anywhere, returns at once.
   public nonisolated func tableChanged(_ table: TableID, _ change: LocalChange) {
-    let now = host.clock.now.nanoseconds
-    localChanges.withLock { $0[table, default: LocalChanges()].add(change, at: now) }
-    signal.raise()
+    events.changed(table, change, at: host.clock.now.nanoseconds)
   }
 
   /// Checksums have found damage in the store. Callable from anywhere, returns at once.
-  public nonisolated func storeDamaged() {
-    isDamaged.withLock { $0 = true }
-    signal.raise()
-  }
+  public nonisolated func storeDamaged() { events.damaged() }
 
   /// Has the store see to its damage, and asks the cloud for what is lacking, whatever is registered.
-  func mend() async {
+  func repairStore() async {
     do throws(CaravanError) { try await store.repairDamage() } catch {
       host.log.warning("damage in the store could not be seen to yet", [.error: error.description])
     }
@@ -46,24 +41,6 @@ extension SyncEngine {
   }
 }
 
-/// What apps changed of one table since the engine last looked.
-struct LocalChanges: Sendable {
-  private(set) var bytes: UInt64?
-  private(set) var toleratedBytes: UInt64?
-  /// Monotonic; of what was written with a deadline of its own.
-  private(set) var deadline: UInt64?
-
-  mutating func add(_ change: LocalChange, at now: UInt64) {
-    let size = UInt64(max(0, change.bytes))
-    if change.isTolerated {
-      toleratedBytes = (toleratedBytes ?? 0) + size
-    } else {
-      bytes = (bytes ?? 0) + size
-    }
-    if let wait = change.withinMilliseconds { deadline = min(deadline ?? .max, now + UInt64(wait) * 1_000_000) }
-  }
-}
-
 // MARK: The connection
 
 extension SyncEngine {
@@ -73,10 +50,10 @@ extension SyncEngine {
     self.bus = bus
     metrics.connected.set(1)
     connection.fulfil(())
-    resting = [:]
+    tables.forAll { $0.endRest() }
     startAfresh()
     await planAtOnceWhatGoesAtOnce()
-    await admitted()
+    await admission.admit()
   }
 
   func disconnected() async {
@@ -113,12 +90,7 @@ extension SyncEngine {
     return coalescer.limit(of: key, isDemanded: isDemanded)
   }
 
-  func notPermitted(_ table: TableID) -> CaravanError {
-    let link = link.map { "the link is \($0)" } ?? "there is no link"
-    let budget = meter.budget.map { ", \($0.left) bytes of today's budget are left" } ?? ""
-    return CaravanError(
-      .networkNotPermitted, "\(table) may not be synced now, \(link)\(budget): it goes when the link is one it may use")
-  }
+  func notPermitted(_ table: TableID) -> CaravanError { .notPermitted(table, link, budget: meter.budget?.left) }
 }
 
 // MARK: Notifications
@@ -131,11 +103,11 @@ extension SyncEngine {
     let isRepeated = controlMessages.notified(notification.number)
     switch (isRepeated, list.tables(in: notification.bitmap, generation: notification.generation)) {
     case (true, _): metrics.notification("repeated")
-    case (false, let tables?):
+    case (false, let flagged?):
       metrics.notification("taken")
-      let pages = list.items.isEmpty ? [:] : pages(of: notification)
-      for table in tables {
-        if let page = pages[table], voided.isDisjoint(with: [table]), !board.isRunning(Key(table, .read)) {
+      let pages = list.pages(of: notification)
+      for table in flagged {
+        if let page = pages[table], !tables[table].isVoid, !board.isRunning(Key(table, .read)) {
           _ = board.begin(Key(table, .read))
           carried.append(ReceivedPage(table: table, page: page))
         } else {
@@ -151,17 +123,30 @@ extension SyncEngine {
     signal.raise()
   }
 
-  private func pages(of notification: Notification) -> [TableID: NotifiedPage] {
-    var pages: [TableID: NotifiedPage] = [:]
-    for page in notification.pages where page.subscription < list.items.count {
-      pages[list.items[Int(page.subscription)].table] = page
-    }
-    return pages
-  }
-
   /// Notifications were dropped on their way.
   func notificationsLost() {
     metrics.notification("lost")
     pullEverything()
+  }
+}
+
+extension CaravanAgentCore.SubscriptionList {
+  /// Rows that came with a notification, by table.
+  fileprivate func pages(of notification: Notification) -> [TableID: NotifiedPage] {
+    var pages: [TableID: NotifiedPage] = [:]
+    for page in notification.pages where page.subscription < items.count {
+      pages[items[Int(page.subscription)].table] = page
+    }
+    return pages
+  }
+}
+
+extension CaravanError {
+  /// - Parameter budget: bytes that are left today; nil: the link has no budget.
+  fileprivate static func notPermitted(_ table: TableID, _ link: Link?, budget: UInt64?) -> CaravanError {
+    let link = link.map { "the link is \($0)" } ?? "there is no link"
+    let budget = budget.map { ", \($0) bytes of today's budget are left" } ?? ""
+    return CaravanError(
+      .networkNotPermitted, "\(table) may not be synced now, \(link)\(budget): it goes when the link is one it may use")
   }
 }

@@ -23,12 +23,12 @@ extension SyncEngine {
   /// cannot have been applied, so its plan is given up, and made anew without.
   func shed(_ table: TableID) async {
     let key = Key(table, .write)
-    guard let held = pending[table], !held.mayHaveArrived, held.plan.toleratedRows > 0, !board.isRunning(key),
+    guard let held = tables[table].pending, !held.mayHaveArrived, held.plan.toleratedRows > 0, !board.isRunning(key),
       board.begin(key)
     else { return }
     do throws(CaravanError) {
       try await store.abort(held.plan.op)
-      pending[table] = nil
+      tables[table].pending = nil
       try await store.loseTolerated(of: table, to: .server)
     } catch {
       host.log.warning("a busy cloud is not relieved of rows that may be lost", [.table: table, .error: error])

@@ -39,7 +39,7 @@ extension SyncEngine {
     let record = try await store.networkRecord()
     policy = record.policy
     meter.recall(record)
-    await recallAdmission(record.refusal)
+    await admission.recall(record.refusal)
     await permissionsChanged()
   }
 
@@ -59,9 +59,9 @@ extension SyncEngine {
       if !couldSpeak, bus != nil { startAfresh() }
     }
     await renumberList()
-    tellSpeech()
-    let waited = awaitingPush.sorted()
-    awaitingPush = []
+    speech.tell(coalescer.permitsSpeaking)
+    let waited = tables.tables { $0.awaitsPush }
+    for table in waited { tables[table].awaitPush(false) }
     await planAtOnceWhatGoesAtOnce()
     for table in waited { await noteRows(of: table) }
     signal.raise()
@@ -73,11 +73,7 @@ extension SyncEngine {
   /// which nothing can be set apart for what nobody asked for (MOB-46, MOB-47). nil: nobody knows, and nothing comes.
   private var toldOnly: Set<TableID>? {
     guard coalescer.permitsSpeaking else { return nil }
-    let hasBudget = meter.budget != nil
-    let keys = registered.keys.filter { key in
-      key.direction == .read && (hasBudget || !coalescer.permits(key, isDemanded: false))
-    }
-    return Set(keys.map(\.table))
+    return registered.toldOnly(hasBudget: meter.budget != nil) { coalescer.permits($0, isDemanded: false) }
   }
 
   /// Numbers the list of tables to hear of as it is now, and has the cloud told.
@@ -111,16 +107,6 @@ extension SyncEngine {
   func untilSpeakingIsPermitted() async { try? await speech.permitted.wait() }
   func untilSpeakingIsForbidden() async { try? await speech.forbidden.wait() }
 
-  private func tellSpeech() {
-    if coalescer.permitsSpeaking {
-      if speech.forbidden.value != nil { speech.forbidden = Promise() }
-      speech.permitted.fulfil(())
-    } else {
-      if speech.permitted.value != nil { speech.permitted = Promise() }
-      speech.forbidden.fulfil(())
-    }
-  }
-
   // MARK: Budgets
 
   /// A budget may have been used up since, or a new day have brought a new one; and what was carried is written down
@@ -134,7 +120,7 @@ extension SyncEngine {
       budgetDay = budget.day
       alarm.set(host.clock.now + min(budget.untilTomorrow, EngineLimits.dayCheck))
     }
-    if couldSpeak != coalescer.permitsSpeaking { tellSpeech() }
+    if couldSpeak != coalescer.permitsSpeaking { speech.tell(!couldSpeak) }
     guard let due = meter.saveDue else { return }
     if due <= host.clock.now { group.addTask { await self.meter.save() } } else { alarm.set(due) }
   }

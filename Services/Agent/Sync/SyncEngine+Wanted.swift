@@ -10,7 +10,7 @@ extension SyncEngine {
   func note(wanted chunks: [WantedChunks]) {
     for some in chunks {
       guard let app = try? ContainerID(some.container), let hashes = try? ChunkHash.list(some.hashes) else { continue }
-      wanted[app] = hashes
+      wanted.ask(for: hashes, of: app)
     }
   }
 
@@ -25,20 +25,16 @@ extension SyncEngine {
 
   /// Over a link that some table of the app may be written over, or that an app just now asked for a sync over.
   func sendWanted(in group: inout DiscardingTaskGroup) {
-    guard bus != nil, !wanted.isEmpty else { return }
-    // A cloud that loses again what it is sent gets it once in a heartbeat, or both would be busy with it for ever.
-    let oldest = moment.monotonic - min(moment.monotonic, EngineLimits.heartbeatMilliseconds * 1_000_000)
-    brought = brought.filter { $0.value > oldest }
-    for (app, asked) in wanted.sorted(by: { $0.key.text < $1.key.text }) {
+    guard bus != nil else { return }
+    for app in wanted.apps {
       guard let gate = gate(of: app) else { continue }
-      wanted[app] = nil
-      let hashes = asked.filter { brought[$0] == nil }
+      let hashes = wanted.take(app, at: moment.monotonic)
       group.addTask { await self.send(wanted: hashes, through: gate) }
     }
   }
 
   private func gate(of app: ContainerID) -> LinkGuard? {
-    let keys = registered.keys.sorted().filter { $0.table.app == app && $0.direction == .write }
+    let keys = registered.keys.filter { $0.table.app == app && $0.direction == .write }
     if let key = keys.first(where: { coalescer.permits($0, isDemanded: false) }) {
       return LinkGuard(engine: self, key: key, isDemanded: false)
     }
@@ -51,8 +47,7 @@ extension SyncEngine {
       let sent = try await dependencies.mover.send(wanted: store.held(hashes), through: gate)
       guard !sent.isEmpty else { return }
       host.log.info("the cloud had lost chunks, and has them again", [.app: gate.table.app, .count: sent.count])
-      if brought.count + sent.count > EngineLimits.chunksBrought { brought = [:] }
-      for hash in sent { brought[hash] = moment.monotonic }
+      wanted.noteSent(sent, at: moment.monotonic)
       controlMessages.helloIsDue(at: moment.monotonic)
       signal.raise()
     } catch {

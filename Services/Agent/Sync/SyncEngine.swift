@@ -23,60 +23,31 @@ public actor SyncEngine: Service {
   nonisolated let stop = Latch()
   /// The broker is to be tried at once, whatever rest was chosen.
   nonisolated let attemptNow = Signal()
-  /// Tables with new local changes since the loop last looked.
-  nonisolated let localChanges = Mutex<[TableID: LocalChanges]>([:])
-  /// Chunks of rows that are being written, since the loop last looked.
-  nonisolated let cutChunks = Mutex<[(table: TableID, chunks: [ChunkHash])]>([])
-  /// The store has found damage since the loop last looked.
-  nonisolated let isDamaged = Mutex(false)
+  nonisolated let events: LocalEvents
+  nonisolated let admission: BrokerAdmission
 
   var coalescer = Coalescer()
   var controlMessages = ControlMessages(generation: 0)
   var board = SessionBoard()
   var waiters = SyncWaiters()
   var list = SubscriptionList()
-  var registered: [Key: SyncRegistration] = [:]
+  var registered = SyncRegistrations()
   var linkState: LinkState
-  var link: Link? { linkState.link.map { $0.assumed(among: registered.values.lazy.map(\.link)) } }
+  var link: Link? { registered.link(linkState.link) }
   var policy = NetworkPolicy()
-  var admission: Admission
   /// Of the budgets that were looked at last.
   var budgetDay: Int64 = 0
   nonisolated let meter: Meter
   var bus: (any MessageBus)?
   /// Waits for a connection.
   var connection = Promise<Void>()
-  /// Wait for the device to be allowed to speak, and for the end of that.
-  var speech = (permitted: Promise<Void>(), forbidden: Promise<Void>())
-  /// Plans whose outcomes are not recorded, and whose session has ended.
-  var pending: [TableID: Upstream.Pending] = [:]
-  /// Tables of which the store has said, during a session of theirs, that there is more to send.
-  var leftOver: Set<TableID> = []
-  /// Until when rows that the cloud has refused are not tried again; monotonic.
-  var resting: [TableID: UInt64] = [:]
-  /// Tables whose account at the cloud is full: their deletions go first, and alone.
-  var lackRoom: Set<TableID> = []
-  /// Tables that show the store to be older than what it once sent. No plan begins before a new epoch has.
-  var unexplained: Set<TableID> = []
-  /// Tables that start over with their next way down, in the epoch that has begun.
-  var voided: Set<TableID> = []
-  /// Tables of which the cloud has said that they start over, while a push of theirs was in flight. No plan of theirs
-  /// begins before they have, or it never would where an app writes faster than a push takes.
-  var awaitingPush: Set<TableID> = []
+  var speech = SpeechPermission()
+  var tables = TableSyncs()
   var isBeginningEpoch = false
-  /// Tables that have failed so often that their sync is going to rest.
-  var faults: [TableID: CaravanError] = [:]
   var cutSessions = CutSessions()
   var sessionEnded: (@Sendable (SessionReport) -> Void)?
-  /// What the device's disk has refused, and how, until it takes it.
-  var refusedByDisk: [Key: String] = [:]
   var transfersInFlight = 0
-  /// Messages with chunks that go ahead of their rows.
-  var ahead: [TableID: Int] = [:]
-  /// What the cloud has lost and asks for, by app.
-  var wanted: [ContainerID: [ChunkHash]] = [:]
-  /// When each of what it asked for was sent, within a heartbeat.
-  var brought: [ChunkHash: UInt64] = [:]
+  var wanted = ChunkRequests()
   /// What came with notifications and has not been taken in; one a table at most.
   var carried: [ReceivedPage] = []
 
@@ -85,10 +56,11 @@ public actor SyncEngine: Service {
   public init(store: any SyncStore, identity: DeviceIdentity, link: LinkClass?, host: Host) {
     self.store = store
     self.identity = identity
-    admission = Admission(credentials: identity.credentials)
     linkState = LinkState(announced: link.map { Link($0) })
     self.host = host
     metrics = SyncMetrics(host.metrics)
+    events = LocalEvents(signal)
+    admission = BrokerAdmission(credentials: identity.credentials, store: store, metrics: metrics, host: host)
     meter = Meter(store: store, host: host)
     exchanger = Exchanger(identity: identity, metrics: metrics, meter: meter, clock: host.clock)
     alarm = Alarm(clock: host.clock, ring: signal)
@@ -134,13 +106,8 @@ public actor SyncEngine: Service {
     sendWanted(in: &group)
     for page in carried { group.addTask { await self.takeIn(page) } }
     carried = []
-    if isDamaged.withLock({ damaged in
-      defer { damaged = false }
-      return damaged
-    }) {
-      group.addTask { await self.mend() }
-    }
-    if !faults.isEmpty { group.addTask { await self.noteFaults() } }
+    if events.takeDamage() { group.addTask { await self.repairStore() } }
+    if tables.faultCount > 0 { group.addTask { await self.noteFaults() } }
     discard(in: &group, at: now)
     lookAtBudget(in: &group)
     while bus != nil, coalescer.permitsSpeaking, transfersInFlight < EngineLimits.transfersInFlight,
@@ -157,14 +124,10 @@ public actor SyncEngine: Service {
   }
 
   func takeLocalChanges(at now: Moment) {
-    let changes = localChanges.withLock { changes in
-      defer { changes.removeAll(keepingCapacity: true) }
-      return changes
-    }
-    for (table, change) in changes.sorted(by: { $0.key < $1.key }) {
+    for (table, change) in events.takeChanges() {
       let key = Key(table, .write)
       if change.bytes == 0, board.isRunning(key) {
-        leftOver.insert(table)
+        tables[table].noteMore()
       } else if let bytes = change.bytes {
         coalescer.noteChange(key, bytes: bytes, by: change.deadline, at: now)
       }
@@ -198,21 +161,21 @@ public actor SyncEngine: Service {
   private func recall() async throws(CaravanError) {
     await exchanger.use(epoch: store.epoch)
     for plan in try await store.plansInFlight() {
-      pending[plan.table] = Upstream.Pending(plan, mustSettle: true)
+      tables[plan.table].pending = PlanInFlight(plan, mustSettle: true)
       cutSessions.note(Key(plan.table, .write))
     }
     try await loadRegistrations()
     for table in await store.syncedTables() {
       let state = try await store.syncState(of: table)
       // Perhaps for what could not be explained when the agent stopped.
-      if state.mustStartOver { unexplained.insert(table) }
+      if state.mustStartOver { tables[table].foundUnexplained() }
       if state.lacksChunks || state.isResyncing { cutSessions.note(Key(table, .read)) }
       if state.zoneIsGone { putBack(Key(table, .read)) }
     }
     await askForWhatIsLacking()
     await noteDirtyTables()
-    for (table, unsettled) in pending.sorted(by: { $0.key < $1.key }) {
-      if unsettled.plan.isTolerated {
+    for table in tables.tables(where: { $0.pending != nil }) {
+      if tables[table].pending?.plan.isTolerated == true {
         coalescer.noteTolerated(Key(table, .write), bytes: 0, at: moment)
       } else {
         putBack(Key(table, .write))
@@ -234,41 +197,33 @@ public actor SyncEngine: Service {
 
   /// Registrations as they are in the store now.
   func loadRegistrations() async throws(CaravanError) {
-    let current = try await store.registrations()
+    let items = try await store.registrations()
+    let current = Dictionary(uniqueKeysWithValues: items.map { (Key($0.table, $0.direction), $0.registration) })
     let now = moment
-    var kept: [Key: SyncRegistration] = [:]
-    var patience = EngineLimits.heartbeatMilliseconds
-    for item in current {
-      let key = Key(item.table, item.direction)
-      kept[key] = item.registration
-      guard registered[key] != item.registration else { continue }
-      var registration = item.registration
-      if key.direction == .read { patience = min(patience, UInt64(item.registration.delayToleranceMilliseconds)) }
-      // The period of reads is kept by the cloud, which notifies at it: counted here too it would be waited for twice.
-      if key.direction == .read { registration.periodMilliseconds = 0 }
+    let before = link
+    let changes = registered.replace(with: current)
+    for (key, registration) in changes.new {
       coalescer.register(key, registration, at: now)
       if key.direction == .read { coalescer.noteChange(key, bytes: 0, at: now) }
     }
-    for key in registered.keys.sorted() where kept[key] == nil { coalescer.unregister(key) }
-    let before = link
-    registered = kept
+    for key in changes.gone { coalescer.unregister(key) }
     // A link that nobody knows is what the registrations make of it.
     if link != before { await permissionsChanged() }
-    try await numberList(patience: patience)
+    try await numberList(patience: changes.patience)
     await planAtOnceWhatGoesAtOnce()
     signal.raise()
   }
 
-  func mayCollect(_ table: TableID) -> Bool { unexplained.isEmpty && !awaitingPush.contains(table) }
+  func mayCollect(_ table: TableID) -> Bool { tables.unexplainedCount == 0 && !tables[table].awaitsPush }
 
   /// Tells the store which tables' changes leave as soon as they are made.
   func planAtOnceWhatGoesAtOnce() async {
-    let keys = registered.filter { key, registration in
-      key.direction == .write && registration.periodMilliseconds == 0 && registration.delayToleranceMilliseconds == 0
-        && bus != nil && mayCollect(key.table) && meter.budget == nil
-        && !lackRoom.contains(key.table) && coalescer.permits(key, isDemanded: false)
+    let mayGo = bus != nil && meter.budget == nil
+    let tables = registered.immediateWrites { key in
+      mayGo && mayCollect(key.table) && !self.tables[key.table].lacksRoom
+        && coalescer.permits(key, isDemanded: false)
     }
-    do throws(CaravanError) { try await store.planAtOnce(Set(keys.keys.map(\.table))) } catch {
+    do throws(CaravanError) { try await store.planAtOnce(tables) } catch {
       host.log.debug("plans that nobody needs stay", [.error: error.description])
     }
   }

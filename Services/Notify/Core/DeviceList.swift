@@ -53,7 +53,8 @@ package struct PendingNotification: Sendable, Hashable {
   ) {
     precondition(!bitmap.isEmpty, "a notification of nothing")
     precondition(
-      inlinePage.values.reduce(0) { $0 + $1.page.count } <= NotifyLimits.cargoBytes, "a notification carries too much")
+      inlinePage.values.reduce(0) { $0 + $1.page.count } <= NotifyLimits.inlinePageBytes,
+      "a notification carries too much")
     assert(inlinePage.keys.allSatisfy { bitmap[$0] }, "what changed is said of a subscription that did not")
     self.device = device
     self.number = number

@@ -95,7 +95,7 @@ package struct DeviceNotifier: Sendable {
   /// Of what is ready, as much as a notification takes.
   private mutating func takeInlinePages() -> [Int: InlinePage] {
     var taken: [Int: InlinePage] = [:]
-    var room = NotifyLimits.cargoBytes
+    var room = NotifyLimits.inlinePageBytes
     for slot in ready.set {
       guard let loaded = inlinePage.removeValue(forKey: slot), loaded.page.count <= room else { continue }
       room -= loaded.page.count

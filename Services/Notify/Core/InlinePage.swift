@@ -12,7 +12,7 @@ package struct InlinePage: Sendable, Hashable {
 
   /// - Returns: nil when it is too large to travel.
   package init?(incarnation: Incarnation, low: Seq, high: Seq, page: [UInt8]) {
-    guard page.count <= NotifyLimits.cargoBytes else { return nil }
+    guard page.count <= NotifyLimits.inlinePageBytes else { return nil }
     self.incarnation = incarnation
     self.low = low
     self.high = high

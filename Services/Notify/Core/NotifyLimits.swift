@@ -11,7 +11,7 @@ package enum NotifyLimits {
   /// long.
   package static let sweepMilliseconds: Int64 = 30_000
   /// Changed entries that travel with one notification.
-  package static let cargoBytes = 8 << 10
+  package static let inlinePageBytes = 8 << 10
   /// Notifications handed to the bus at once: the first are on their way while the last are made.
   package static let offersAtOnce = 128
   /// Encoded pages kept for the other devices of their zone.

@@ -173,7 +173,7 @@ package struct PartitionNotifier: Sendable {
   // MARK: Events
 
   /// A commit of the partition's log: everybody subscribed to its zone hears of it, but for who made it (CK-81).
-  /// - Parameter cargo: what it wrote, if that is small; asked for when somebody wants to know.
+  /// - Parameter inline: what it wrote, if that is small; asked for when somebody wants to know.
   package mutating func changed(
     _ zone: ZoneID, writer: String, position: UInt64, now: Moment, inlinePage: () -> InlinePage? = { nil }
   ) -> Effects {

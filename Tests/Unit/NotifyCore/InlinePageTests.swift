@@ -86,10 +86,10 @@ import Testing
   @Test("no more travels than a notification takes; the rest is asked for") func bounded() throws {
     #expect(
       InlinePage(
-        incarnation: 1, low: 0, high: 1, page: [UInt8](repeating: 0, count: NotifyLimits.cargoBytes + 1)) == nil)
+        incarnation: 1, low: 0, high: 1, page: [UInt8](repeating: 0, count: NotifyLimits.inlinePageBytes + 1)) == nil)
     var (machine, first) = try waiting()
     for (position, name) in [(UInt64(2), "a"), (3, "b")] {
-      let change = try inlinePage(5, 6, bytes: NotifyLimits.cargoBytes - 10)
+      let change = try inlinePage(5, 6, bytes: NotifyLimits.inlinePageBytes - 10)
       _ = machine.changed(zone(name), writer: "x", position: position, now: moment(0)) { change }
     }
     let next = machine.acked(first.number, device: phone, now: moment(1)).sends.first

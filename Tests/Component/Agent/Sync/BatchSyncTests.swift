@@ -179,16 +179,15 @@ struct BatchSyncTests {
 
   private static func parts(_ plan: PushPlan, from state: OperationState) throws -> [Int] {
     var group = try #require(GroupUpload(plan))
-    let isOpen = group.begin(state)
+    let isOpen = group.begin(GroupUpload.Progress(state))
     #expect(isOpen)
-    let mutations = plan.mutations.map { CaravanWire.Mutation($0) }
     var counts: [Int] = []
-    while case .upload(let part) = group.next(plan.op, floor: 1, of: plan.table, mutations) {
-      #expect(part.op == plan.op && part.mutations.first?.name == mutations[Int(part.part) * 400].name)
+    while case .upload(let part) = group.next.operation(of: plan, floor: 1) {
+      #expect(part.op == plan.op && part.mutations.first?.name == plan.mutations[Int(part.part) * 400].name)
       counts.append(part.mutations.count)
       group.took()
     }
-    guard case .commitGroup(let commit) = group.next(plan.op, floor: 1, of: plan.table, mutations) else {
+    guard case .commitGroup(let commit) = group.next.operation(of: plan, floor: 1) else {
       Issue.record("no commit at the end")
       return []
     }
@@ -210,11 +209,11 @@ struct BatchSyncTests {
     "REC-21: a group that was cut off is asked for, unless what the cloud decides conflicts by is not known any more")
   func afterRestart() {
     let parts = Self.plan(1_000)
-    #expect(!Upstream.Pending(parts, mustSettle: true).mustSettle)
-    #expect(Upstream.Pending(Self.plan(400), mustSettle: true).mustSettle)
+    #expect(!PlanInFlight(parts, mustSettle: true).mustSettle)
+    #expect(PlanInFlight(Self.plan(400), mustSettle: true).mustSettle)
     let poor = PushPlan(
       op: 5, epoch: 1, table: parts.table, type: 1, mutations: parts.mutations, isAtomic: true, canBeSent: false)
-    #expect(Upstream.Pending(poor, mustSettle: true).mustSettle)
+    #expect(PlanInFlight(poor, mustSettle: true).mustSettle)
   }
 
   @Test("REC-21: a group goes on behind the parts that the cloud has; one that has ended is asked for, or given up")
@@ -224,7 +223,7 @@ struct BatchSyncTests {
     #expect(try Self.parts(plan, from: OperationState(status: .notStarted, parts: 3)) == [])
     #expect(try Self.parts(plan, from: OperationState(status: .successfulCompletion, parts: 3)) == [])
     var group = try #require(GroupUpload(plan))
-    let isOpen = group.begin(OperationState(status: .failedBeforeTransfer))
+    let isOpen = group.begin(GroupUpload.Progress(OperationState(status: .failedBeforeTransfer)))
     #expect(!isOpen)
   }
 }

@@ -1,0 +1,77 @@
+internal import CaravanAgentCore
+internal import CaravanAgentStore
+internal import CaravanModel
+internal import CaravanRuntime
+
+/// Whether the broker lets this device in, as the store remembers it (REC-08).
+final class BrokerAdmission: Sendable {
+  private let state: Mutex<Admission>
+  private let credentials: String
+  private let store: any SyncStore
+  private let metrics: SyncMetrics
+  private let host: Host
+
+  init(credentials: String, store: any SyncStore, metrics: SyncMetrics, host: Host) {
+    state = Mutex(Admission(credentials: credentials))
+    (self.credentials, self.store, self.metrics, self.host) = (credentials, store, metrics, host)
+  }
+
+  var refusal: Admission.Refusal? { state.withLock { $0.refusal } }
+
+  /// How long a refused device leaves the broker alone, in nanoseconds; nil: it is not refused.
+  func rest(random: UInt64) -> UInt64? { state.withLock { $0.rest(random: random) } }
+
+  /// - Parameter known: what the store remembers.
+  func recall(_ known: Admission.Refusal?) async {
+    let refusal = state.withLock { state in
+      state = Admission(credentials: credentials, known: known)
+      return state.refusal
+    }
+    metrics.refused.set(refusal == nil ? 0 : 1)
+    if known != nil, refusal == nil { await keep() }
+  }
+
+  /// The broker is there, and has refused the credentials.
+  func refuse() async {
+    guard state.withLock({ $0.refused(at: host.clock.wallTime.milliseconds) }) else { return }
+    metrics.refused.set(1)
+    host.log.warning("\(Admission.Refusal.reason): it is tried rarely from now on", [.reason: Admission.Refusal.remedy])
+    await keep()
+  }
+
+  func admit() async {
+    guard await clear() else { return }
+    host.log.info("the broker takes the credentials of this device again")
+  }
+
+  /// - Returns: whether the device was refused.
+  func clear() async -> Bool {
+    guard state.withLock({ $0.clear() }) else { return false }
+    metrics.refused.set(0)
+    await keep()
+    return true
+  }
+
+  /// Without a disk that takes it, it is known until the agent stops, and then found out again.
+  private func keep() async {
+    do throws(CaravanError) { try await store.save(refusal) } catch {
+      host.log.warning("whether the broker refuses this device could not be written down", [.error: error.description])
+    }
+  }
+}
+
+/// Whether the device may speak at all, for those who wait for a change of that.
+struct SpeechPermission: Sendable {
+  private(set) var permitted = Promise<Void>()
+  private(set) var forbidden = Promise<Void>()
+
+  mutating func tell(_ isPermitted: Bool) {
+    if isPermitted {
+      if forbidden.value != nil { forbidden = Promise() }
+      permitted.fulfil(())
+    } else {
+      if permitted.value != nil { permitted = Promise() }
+      forbidden.fulfil(())
+    }
+  }
+}
