@@ -14,7 +14,8 @@ enum QueryCommands {
     "environment", "E", "development or production", default: Environment.development.rawValue)
   private static let type = Flag<String>("type", "T", "the record type: a table's name")
   private static let selection = Flag<String?>(
-    "where", "TEXT", "which: a=? AND (b>? OR c LIKE 'x%'); the arguments follow as operands")
+    "where", "TEXT",
+    "which: a=? AND (b>? OR c LIKE 'x%'), arguments follow as operands; all forms: Shared/Values/Query/README.md")
   private static let order = Flag<String?>("order-by", "FIELDS", "FIELD [asc|desc], several with commas")
   private static let limit = Flag<Int?>("limit", "N", "most records shown, 1 or more")
   private static let json = Flag<Bool>("json", "a JSON array")
