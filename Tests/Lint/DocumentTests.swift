@@ -100,6 +100,43 @@ import Testing
       ])
   }
 
+  /// What a table or dictionary of `caravan app status` is called in the code, and what the page says of it.
+  private static func statusNames(_ code: String, _ page: String) throws -> (code: Set<String>, page: Set<String>) {
+    var names: Set<String> = []
+    if let table = code.firstMatch(of: /TextTable\(\[([^\]]*)\]\)/) {
+      for match in table.output.1.matches(of: /">?([A-Z ]+)"/) { names.insert(String(match.output.1)) }
+    }
+    for of in ["DeviceStatus", "DeviceStatus.Table"] {
+      let head = "private static func json(_ \(of == "DeviceStatus" ? "status" : "table"): \(of)) -> JSON {"
+      let start = try #require(code.range(of: head))
+      let rest = code[start.upperBound...]
+      let body = rest[..<(rest.range(of: "\n  }\n")?.lowerBound ?? rest.endIndex)]
+      for match in body.matches(of: /[\[\s]"([a-z_]+)":/) where !["setting", "was", "now"].contains(match.output.1) {
+        names.insert(String(match.output.1))
+      }
+    }
+    let start = try #require(page.range(of: "## What `status` says\n"))
+    let section = page[start.upperBound...]
+    let end = section.range(of: "\n## ")?.lowerBound ?? section.endIndex
+    var told: Set<String> = []
+    for line in section[..<end].split(separator: "\n") where line.hasPrefix("| `") {
+      let cells = line.split(separator: "|").dropLast().joined(separator: "|")
+      for match in cells.matches(of: /`([A-Z ]+|[a-z_]+)`/) { told.insert(String(match.output.1)) }
+    }
+    return (names, told)
+  }
+
+  @Test("the device's page explains every column and every key of status, and no other")
+  func status() throws {
+    let code = try Documents.text("Services/CLI/Driver/Apps/AppDeviceCommands.swift")
+    let page = try Documents.text("Services/Agent/README.md")
+    let names = try Self.statusNames(code, page)
+    #expect(names.code.count > 35, "the columns were not found")
+    #expect(names.code.subtracting(["tables"]).subtracting(names.page).sorted() == [], "the page does not say")
+    #expect(names.page.subtracting(names.code).sorted() == [], "status does not have")
+    #expect(try Self.statusNames(code, page.replacingOccurrences(of: "`DIRTY`", with: "`DIRT`")).page != names.page)
+  }
+
   @Test("every error code is explained, with what helps, and no other is")
   func errors() throws {
     let source = try Documents.text("Shared/Values/Model/CaravanError.swift")
