@@ -14,7 +14,9 @@ extension Table {
   ///
   /// Selections see the table as it is without the batch. A row of it that the cloud has in another version is in
   /// conflict, and until that is resolved, all the others wait.
-  /// - Parameter intent: of all of it; its rows are never lost.
+  /// - Parameters:
+  ///   - intent: of all of it; its rows are never lost.
+  ///   - body: makes the writes; what it returns is returned.
   /// - Throws: besides what `body` does, `limitExceeded` beyond 1,000 writes and deletions, 10,000 rows, or 32 MiB of
   ///   values beside objects.
   public nonisolated(nonsending) func batch<Outcome>(

@@ -29,6 +29,7 @@ public final class CaravanClient: Sendable {
   ///     starting takes some seconds, and as long as one transaction takes it is silent. Then the connection ends, and
   ///     what waits throws `timedOut`: it may have happened or not. What waits for the cloud, as `syncNow` does, may
   ///     take as long as it takes: the agent is asked meanwhile whether it is there. nil: as long as its process is.
+  ///   - body: what the app does while it is connected; what it returns is returned.
   /// - Throws: `notAuthenticated` when the app belongs to another user of this machine, or when it is new and the
   ///   device's owner has not allowed it (`caravan agent allow`); what `body` throws.
   public nonisolated(nonsending) static func withConnection<Result: Sendable>(
@@ -48,7 +49,11 @@ public final class CaravanClient: Sendable {
 
   /// Creates a table, or finds the one that is there, which gains the columns that it lacks: rows keep what they have,
   /// sent or not, and devices that do not know the new columns leave them as they are.
-  /// - Parameter schema: columns as in SQL, with `OBJECT` for objects of any size (SIM-10).
+  /// - Parameters:
+  ///   - name: of the table, which is also its zone's and its record type's in the cloud.
+  ///   - schema: columns as in SQL, with `OBJECT` for objects of any size (SIM-10).
+  ///   - isLocalOnly: nothing of it leaves the device.
+  ///   - properties: what the table keeps here, and how; nil: everything, or what a table that is there says.
   /// - Throws: `schemaViolation` pointing into the text; `schemaNotAdditive` when a column of the table is missing from
   ///   it, or of another kind.
   @discardableResult
@@ -71,7 +76,10 @@ public final class CaravanClient: Sendable {
   }
 
   /// Ends the table's error, and has its sync start over (REC-27).
-  /// - Parameter discardingUnsent: what was not sent may be lost, where the server's copies are taken.
+  /// - Parameters:
+  ///   - name: of the table.
+  ///   - choice: whether the rows here or the server's copies stand.
+  ///   - discardingUnsent: what was not sent may be lost, where the server's copies are taken.
   /// - Throws: `serverBusy` while it is being synced; `invalidData`, saying how many, when changes would be lost that
   ///   the cloud does not have.
   public func resetTable(
@@ -82,7 +90,9 @@ public final class CaravanClient: Sendable {
   }
 
   /// Drops the table with its rows, objects and registrations; the space comes back (SIM-12).
-  /// - Parameter discardingUnsent: what was not sent may be lost.
+  /// - Parameters:
+  ///   - name: of the table.
+  ///   - discardingUnsent: what was not sent may be lost.
   /// - Throws: `invalidData`, saying how many, when changes would be lost that the cloud does not have.
   public func dropTable(_ name: String, discardingUnsent: Bool = false) async throws(CaravanError) {
     try await done(.dropTable(CaravanWire.DropLocalTable(table: name, discardUnsent: discardingUnsent)))
@@ -99,7 +109,9 @@ public final class CaravanClient: Sendable {
   }
 
   /// Announces the machine's link, or simulates one; nil: none.
-  /// - Parameter isMetered: its bytes cost: it counts as cellular at least.
+  /// - Parameters:
+  ///   - link: what the machine is connected by.
+  ///   - isMetered: its bytes cost: it counts as cellular at least.
   /// - Throws: `notAuthenticated` unless the app runs as the agent's own user, or as root.
   public func setLink(_ link: CaravanModel.LinkClass?, isMetered: Bool = false) async throws(CaravanError) {
     try await done(.setLink(CaravanWire.SetLink(link: CaravanWire.LinkClass(link), metered: isMetered)))
