@@ -40,7 +40,7 @@ func module(_ name: String) -> String {
 
 /// Libraries that Debian packages bring: a module map and a shim each, in Shared/Bridges/C.
 let systemLibraries = [
-  "CNats", "CSQLite", "CProtobufC", "COpenSSL", "CZstd", "CMicroHTTPD", "CExif", "CPostgres", "CThreadSanitizer",
+  "CNats", "CSQLite", "CProtobufC", "COpenSSL", "CZstd", "CMicroHTTPD", "CPostgres", "CThreadSanitizer",
   "CLinux", "CCurl",
 ]
 let cLibraries = Set(systemLibraries + ["CWire", "CRelease", "CHeapMeter"])
@@ -53,13 +53,13 @@ func system(_ name: String) -> Target {
 
 /// - Parameters:
 ///   - folder: its last part is the module's name, unless that is given.
-///   - page: what is written about it beside its code.
+///   - others: what lies in the folder and is no code of it.
 func library(
-  _ folder: String, named name: String? = nil, _ dependencies: [String] = [], page: String? = nil
+  _ folder: String, named name: String? = nil, _ dependencies: [String] = [], beside others: [String] = []
 ) -> Target {
   .target(
     name: module(name ?? last(folder)), dependencies: modules(dependencies), path: folder,
-    exclude: page.map { [$0] } ?? [], swiftSettings: strict)
+    exclude: others, swiftSettings: strict)
 }
 
 func last(_ folder: String) -> String { String(folder.split(separator: "/").last!) }
@@ -85,11 +85,14 @@ func service(
   ]
 }
 
-/// An app for a device.
-func example(
-  _ executable: String, _ folder: String, _ dependencies: [String] = ["Client", "Model", "Runtime"]
-) -> Target {
-  tool(executable, "Services/Examples/\(folder)", dependencies)
+let examples = "Shared/Clients/Swift/Examples"
+
+/// An app for a device: of Caravan it has the product, and nothing else.
+func example(_ executable: String, _ folder: String, _ others: [String] = []) -> Target {
+  .executableTarget(
+    name: executable,
+    dependencies: (["CaravanClient", "CommandLineOptions"] + others).map { .target(name: $0) },
+    path: "\(examples)/\(folder)", swiftSettings: house)
 }
 
 /// A program that operators do not install.
@@ -125,7 +128,7 @@ let package = Package(
     // Values.
     library("Shared/Values/Model"),
     library("Shared/Values/Encoding"),
-    library("Shared/Values/Query", ["Model"]),
+    library("Shared/Values/Query", ["Model"], beside: ["README.md"]),
     library("Shared/Values/DiffSync", ["Model"]),
     library("Shared/Values/Chunking"),
 
@@ -161,10 +164,13 @@ let package = Package(
     bridge("Shared/Storage/ObjectsS3", ["Objects", "Model", "Runtime", "Crypto", "Encoding", "HTTPClient"]),
 
     // The products for authors of apps.
-    library("Shared/Clients/Swift", named: "Client", ["Model", "Wire", "Runtime"], page: "README.md"),
+    library(
+      "Shared/Clients/Swift", named: "Client", ["Model", "Wire", "Runtime"],
+      beside: ["README.md", "Examples", "CaravanClient.docc"]),
     library(
       "Shared/Clients/DiffSync", named: "DiffSyncClient",
-      ["Model", "DiffSync", "Wire", "Bus", "Runtime", "SQLite", "SyncClient", "Crypto"], page: "README.md"),
+      ["Model", "DiffSync", "Wire", "Bus", "Runtime", "SQLite", "SyncClient", "Crypto"],
+      beside: ["README.md"]),
   ]
     + systemLibraries.map(system)
     + service(
@@ -215,14 +221,18 @@ let package = Package(
       ],
       main: ["Model"])
     + [
-      // Apps for devices.
-      bridge("Services/Examples/Exif", ["CExif"]),
-      example("caravan-album", "Album", ["Client", "Model", "Exif", "Runtime", "Crypto"]),
-      example("caravan-car", "CarSensor"), example("caravan-heartbeat", "HeartBeat"),
-      example("caravan-notes", "Notes"), example("caravan-door", "Surveillance"),
-      example("caravan-simbabench", "SimbaBench"),
-      example(
-        "caravan-journal", "Journal",
+      // Apps for devices. Their package is Shared/Clients/Swift/Examples, which an author of apps copies; here they
+      // are built along.
+      example("caravan-album", "Album", ["Exif", "CLibCrypto"]), example("caravan-car", "CarSensor"),
+      example("caravan-door", "Surveillance"), example("caravan-heartbeat", "HeartBeat"),
+      example("caravan-notes", "Notes"), example("caravan-simbabench", "SimbaBench"),
+      .target(name: "CommandLineOptions", path: "\(examples)/CommandLineOptions", swiftSettings: house),
+      .target(name: "Exif", dependencies: ["CExif"], path: "\(examples)/Exif", swiftSettings: house),
+      .systemLibrary(name: "CExif", path: "\(examples)/CExif"),
+      .systemLibrary(name: "CLibCrypto", path: "\(examples)/CLibCrypto"),
+      // An app that syncs by diffs.
+      tool(
+        "caravan-journal", "Services/Examples/Journal",
         ["DiffSync", "DiffSyncClient", "BusNATS", "Launch", "Model", "Runtime", "Crypto"]),
     ]
     + [

@@ -53,7 +53,7 @@ enum Declarations {
   /// Limits by the type that declares them: `enum …Limits` or `struct …Limits` with values of one line.
   static func limits(_ files: [SourceFile]) -> [(owner: String, path: String, limits: [Limit])] {
     var found: [(owner: String, path: String, limits: [Limit])] = []
-    for file in files where !file.path.hasPrefix("Tests/") && !file.path.hasPrefix("Services/Examples/") {
+    for file in files where !(["Tests/"] + Rule.examples).contains(where: file.path.hasPrefix) {
       guard file.lines.contains(where: { $0.contains("Limits") && $0.hasSuffix("{") }) else { continue }
       var owner: (name: String, limits: [Limit])?
       var comment: [String] = []

@@ -30,7 +30,7 @@ enum Documents {
     folders.flatMap { top in
       let folder = SourceTree.root.appendingPathComponent(top)
       let names = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
-      return names.sorted().map { "\(top)/\($0)" }
+      return names.filter { !$0.contains("/.build/") }.sorted().map { "\(top)/\($0)" }
     }
   }
 

@@ -16,7 +16,8 @@ struct Rule: Sendable {
 
 extension Rule {
   static let all: [Rule] = [
-    cLibraries, foundation, pureRooms, downwards, reExports, backends, bannedCalls, unboundedStreams, uncheckedSharing,
+    cLibraries, foundation, pureRooms, downwards, publicProducts, reExports, backends, bannedCalls, unboundedStreams,
+    uncheckedSharing,
     oneDoor,
     fileSize, functionSize, lineWidth, flagCount,
   ]
@@ -29,7 +30,7 @@ extension Rule {
     "CCaravanProtobufC": "Shared/Messaging/Wire/", "CCaravanWire": "Shared/Messaging/Wire/",
     "CCaravanOpenSSL": "Shared/Bridges/Crypto/", "CCaravanPostgres": "Shared/Bridges/PostgreSQL/",
     "CCaravanZstd": "Shared/Bridges/Compression/", "CCaravanMicroHTTPD": "Shared/Bridges/HTTPServer/",
-    "CCaravanCurl": "Shared/Bridges/HTTPClient/", "CCaravanExif": "Services/Examples/Exif/",
+    "CCaravanCurl": "Shared/Bridges/HTTPClient/",
   ]
 
   static let cLibraries = Rule(
@@ -46,7 +47,7 @@ extension Rule {
     name: "Foundation stays in the gateway, the command line, the examples and the tests",
     canary: SourceFile(path: "Services/Agent/Sync/Heavy.swift", text: "import Foundation\n")
   ) { file in
-    let allowed = ["Services/Gateway/", "Services/CLI/", "Services/Examples/", "Tests/"]
+    let allowed = ["Services/Gateway/", "Services/CLI/", "Tests/"] + examples
     return file.imports.filter { $0.module.hasPrefix("Foundation") && !allowed.contains(where: file.path.hasPrefix) }
       .map { Violation(path: file.path, line: $0.line, reason: "Foundation is not allowed here") }
   }
@@ -121,6 +122,19 @@ extension Rule {
     .map { Violation(path: file.path, line: $0.line, reason: "\($0.module) is not below this folder") }
   }
 
+  /// Apps that show how Caravan is used: their own output, time and threads are not Caravan's.
+  static let examples = ["Services/Examples/", "Shared/Clients/Swift/Examples/"]
+
+  /// An app needs what an app outside of the repository may have, and nothing else.
+  static let publicProducts = Rule(
+    name: "an example imports CaravanClient alone",
+    canary: SourceFile(path: "Shared/Clients/Swift/Examples/Album/Inner.swift", text: "import CaravanModel\n")
+  ) { file in
+    guard file.path.hasPrefix("Shared/Clients/Swift/Examples/") else { return [] }
+    return file.imports.filter { $0.module.contains("Caravan") && $0.module != "CaravanClient" }
+      .map { Violation(path: file.path, line: $0.line, reason: "\($0.module) is not for apps: use CaravanClient") }
+  }
+
   static let reExports = Rule(
     name: "only the product for apps exports what it imports",
     canary: SourceFile(path: "Shared/Messaging/Bus/Everything.swift", text: "@_exported public import CaravanModel\n")
@@ -164,7 +178,7 @@ extension Rule {
     canary: SourceFile(path: "Shared/Messaging/Bus/Sloppy.swift", text: "func f() {\n  Task { print(1) }\n}\n")
   ) { file in
     let rooms = ["Services/", "Shared/"]
-    let exempt = ["Shared/Platform/Runtime/", "Services/CLI/", "Services/Examples/"]
+    let exempt = ["Shared/Platform/Runtime/", "Services/CLI/"] + examples
     guard rooms.contains(where: file.path.hasPrefix), !exempt.contains(where: file.path.hasPrefix) else { return [] }
     // Few patterns are in a file at all, and its lines are looked at for those only.
     let text = file.code.joined(separator: "\n")

@@ -62,7 +62,7 @@ enum SourceTree {
     try ["Services", "Shared", "Tests"].flatMap { top in
       let folder = root.appendingPathComponent(top)
       let names = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
-      return try names.filter { $0.hasSuffix(".swift") }.sorted().map {
+      return try names.filter { $0.hasSuffix(".swift") && !$0.contains("/.build/") }.sorted().map {
         SourceFile(
           path: "\(top)/\($0)", text: try String(contentsOf: folder.appendingPathComponent($0), encoding: .utf8))
       }

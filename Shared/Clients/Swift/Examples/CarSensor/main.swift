@@ -1,8 +1,7 @@
 // A car's sensor in one file of app code: what Caravan asks of an app are the lines that end in "// sync" below.
 
 import CaravanClient
-import CaravanModel
-import CaravanRuntime
+import CommandLineOptions
 import Foundation
 
 let socket = Flag<String>("socket", "PATH", "socket of the device's agent", environment: "CARAVAN_SOCKET")

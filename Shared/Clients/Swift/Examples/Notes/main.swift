@@ -1,9 +1,8 @@
 // Notes with formatted text and a picture: what Caravan asks of an app are the lines that end in "// sync" below.
 
 import CaravanClient
-import CaravanModel
-import CaravanRuntime
-import Foundation
+import CommandLineOptions
+import FoundationEssentials
 
 let socket = Flag<String>("socket", "PATH", "socket of the device's agent", environment: "CARAVAN_SOCKET")
 let app = Flag<String>("app", "NAME", "the app's name, which is its container's", default: "notes")

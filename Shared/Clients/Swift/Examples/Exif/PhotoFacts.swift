@@ -1,4 +1,4 @@
-import CCaravanExif
+import CExif
 
 /// What a photo says of itself, read by libexif. A file without EXIF, or with damaged EXIF, has no facts; it is still a
 /// photo.

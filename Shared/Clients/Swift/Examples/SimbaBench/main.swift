@@ -2,8 +2,7 @@
 // lines that end in "// sync" below.
 
 import CaravanClient
-import CaravanModel
-import CaravanRuntime
+import CommandLineOptions
 
 let socket = Flag<String>("socket", "PATH", "socket of the device's agent", environment: "CARAVAN_SOCKET")
 let app = Flag<String>("app", "NAME", "the app's name, which is its container's", default: "simbabench")

@@ -4,9 +4,8 @@
 // once. Who looks on gets the pictures' facts, the most recent ones, and a picture itself when it is looked at.
 
 import CaravanClient
-import CaravanModel
-import CaravanRuntime
-import Foundation
+import CommandLineOptions
+import FoundationEssentials
 
 let socket = Flag<String>("socket", "PATH", "socket of the device's agent", environment: "CARAVAN_SOCKET")
 let app = Flag<String>("app", "NAME", "the app's name, which is its container's", default: "door")

@@ -1,9 +1,8 @@
 // A photo album in one file of app code: what Caravan asks of an app is the calls on `album` below.
 
 import CaravanClient
-import CaravanExif
-import CaravanModel
-import CaravanRuntime
+import CommandLineOptions
+import Exif
 import Foundation
 
 let socket = Flag<String>("socket", "PATH", "socket of the device's agent", environment: "CARAVAN_SOCKET")
@@ -67,7 +66,8 @@ func importFolder(_ folder: String, into album: Table) async throws {
 func describe(_ cells: [String: Value]) -> String {
   var parts: [String] = []
   if case .integer(let seconds)? = cells["date"] {
-    parts.append(WallTime(milliseconds: seconds * 1000).description.prefix(16).replacingOccurrences(of: "T", with: " "))
+    let time = Date(timeIntervalSince1970: Double(seconds)).formatted(.iso8601)
+    parts.append(time.prefix(16).replacingOccurrences(of: "T", with: " "))
   }
   if case .real(let north)? = cells["latitude"], case .real(let east)? = cells["longitude"] {
     parts.append(String(format: "%.4f %.4f", north, east))
