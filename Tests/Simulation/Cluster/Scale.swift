@@ -15,6 +15,10 @@ struct Scale: Sendable {
   var appPause: Int
   /// Mean time between two faults.
   var faultPause: Int
+  /// Faults happen as this seed says; nil: as the cluster's own.
+  var faultSeed: UInt64?
+  /// No more of them than so many.
+  var faults: Int?
   /// Short, so that tombstones are purged while devices are away.
   var tombstones = TombstoneRule()
   /// The cloud's files are lost once, and come back from a backup.

@@ -12,7 +12,7 @@ struct FaultScheduler: Sendable {
 
   init(_ suite: Suite, seed: UInt64) {
     self.suite = suite
-    dice = Dice(seed: seed, "turmoil")
+    dice = Dice(seed: suite.scale.faultSeed ?? seed, "turmoil")
   }
 
   private enum Fault {
@@ -28,7 +28,9 @@ struct FaultScheduler: Sendable {
   mutating func run(until end: Instant, clock: any Clock) async {
     // What a fault takes away comes back by itself, while the next ones happen.
     await withDiscardingTaskGroup { group in
-      while clock.now < end {
+      var left = suite.scale.faults ?? .max
+      while clock.now < end, left > 0 {
+        left -= 1
         let pause = dice.milliseconds(1_000...(2 * suite.scale.faultPause))
         guard (try? await clock.sleep(for: pause)) != nil, clock.now < end else { break }
         let repair = cause(dice.pick(weighted: Self.faults))

@@ -18,6 +18,8 @@ public struct SeedReport: Sendable {
   public var trace: [String]
   /// The last lines that the services logged.
   public var log: [String]
+  /// What a `Coverage` gets to know of it; empty: nobody asked.
+  public var features: [Int] = []
 }
 
 /// One cluster from its beginning to its end.
@@ -28,16 +30,29 @@ public struct SeedRun: Sendable {
     public var directory: String
     public var listener: (@Sendable (String) -> Void)?
     public var logLevel: LogLevel = .warning
+    public var variation = Variation()
+    /// The report says which states and transitions there were.
+    public var isSurveyed = false
 
     public init(directory: String, breakage: Breakage? = nil, listener: (@Sendable (String) -> Void)? = nil) {
       self.directory = directory
       self.breakage = breakage
       self.listener = listener
     }
+
+    func listener(beside signature: Signature?) -> (@Sendable (String) -> Void)? {
+      guard let signature else { return listener }
+      return { [listener] line in
+        signature.note(line)
+        listener?(line)
+      }
+    }
   }
 
   public static func run(_ seed: UInt64, _ options: Options) throws -> SeedReport {
-    try run(seed, options, Scale(seed: seed), nil).report
+    var scale = Scale(seed: seed)
+    options.variation.shape(&scale)
+    return try run(seed, options, scale, nil).report
   }
 
   /// - Parameter secret: what is another in another run of this cluster; nil: nothing.
@@ -48,8 +63,10 @@ public struct SeedRun: Sendable {
     settings.logLevel = options.logLevel
     settings.isComparable = secret != nil
     let simulation = Simulation(seed: seed, settings: settings)
+    let signature = options.isSurveyed ? Signature() : nil
     let ground = try Ground(
-      simulation, directory: options.directory, listener: options.listener, breakage: options.breakage, secret: secret)
+      simulation, directory: options.directory, listener: options.listener(beside: signature),
+      breakage: options.breakage, secret: secret)
     defer { TemporaryDirectory.removeTree(ground.directory) }
     var scale = scale
     options.breakage?.shape(&scale)
@@ -60,12 +77,13 @@ public struct SeedRun: Sendable {
     }
     let history = ground.recorder.history
     let violations = failure.isEmpty ? Checker.all.flatMap { $0.check(history) } : failure
+    for part in suite.parts { signature?.count(part.name, part.machine.host.metrics.snapshot()) }
     let report = SeedReport(
       seed: seed, traceHash: simulation.traceHash, violations: violations,
       time: simulation.now - Instant(nanoseconds: 0),
       steps: simulation.steps, writes: history.writes.count, versions: history.versions.count,
       conflicts: history.decisions.count, trace: ground.recorder.lines,
-      log: simulation.log.records.map { Self.line($0) })
+      log: simulation.log.records.map { Self.line($0) }, features: signature?.features ?? [])
     return (report, Observations(heard: ground.heard?.all ?? [:], path: simulation.path, notes: ground.recorder.notes))
   }
 

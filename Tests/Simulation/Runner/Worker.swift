@@ -8,11 +8,14 @@ import Foundation
 ///     begin SEED
 ///     ! SEED INVARIANT: EXPLANATION          a violation
 ///     | LINE                                 the trace of a seed that failed
+///     + NUMBER…                              states and transitions, where they are asked for
 ///     end SEED HASH WRITES VERSIONS DECISIONS STEPS VIRTUAL-MS
 struct Worker {
   let breakage: Breakage?
   /// Each with other contents of one user once more.
   let isTwice: Bool
+  var variation = Variation()
+  var isSurveyed = false
 
   private static let traceLines = 80
   private static let logLines = 20
@@ -34,6 +37,7 @@ struct Worker {
   private func play(_ seed: UInt64, _ directory: String) throws {
     say("begin \(seed)")
     var options = SeedRun.Options(directory: directory, breakage: breakage)
+    (options.variation, options.isSurveyed) = (variation, isSurveyed)
     if ProcessInfo.processInfo.environment["SIM_TRACE"] == "1" {
       options.listener = { line in say("| \(line)") }
       options.logLevel = .debug
@@ -45,6 +49,7 @@ struct Worker {
     } else if !report.violations.isEmpty {
       for line in report.trace.suffix(Self.traceLines) + report.log.suffix(Self.logLines) { say("| \(line)") }
     }
+    if isSurveyed { say("+ \(report.features.map(String.init).joined(separator: " "))") }
     let hash = String(report.traceHash, radix: 16)
     say(
       "end \(seed) \(hash) \(report.writes) \(report.versions) \(report.conflicts) \(report.steps) "

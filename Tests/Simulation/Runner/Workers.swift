@@ -9,6 +9,8 @@ struct Workers: Sendable {
   let stops: Bool
   /// Says nothing of what it finds.
   var isQuiet = false
+  /// As `--vary` has it.
+  var variation = ""
 
   struct Sum {
     var seeds = 0
@@ -55,7 +57,7 @@ struct Workers: Sendable {
     process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     process.arguments =
       ["--worker", "\(first),\(last),\(step)"] + (isTwice ? ["--twice"] : [])
-      + (breakage.map { ["--break", $0] } ?? [])
+      + (breakage.map { ["--break", $0] } ?? []) + (variation.isEmpty ? [] : ["--vary", variation])
     var environment = ProcessInfo.processInfo.environment
     environment["SWIFT_DETERMINISTIC_HASHING"] = "1"
     environment["SIM_SEED"] = nil
@@ -123,7 +125,7 @@ struct Workers: Sendable {
 }
 
 /// Lines of a pipe as they come.
-private struct LineReader {
+struct LineReader {
   private let handle: FileHandle
   private var buffer = Data()
 

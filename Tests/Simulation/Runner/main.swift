@@ -16,11 +16,22 @@ let twice = Flag<Bool>(
 let fleet = Flag<Int>(
   "fleet", "AGENTS", "play weeks of a fleet of so many devices instead (BEN-17)", default: 0, in: 0...10_000)
 let days = Flag<Int>("days", "N", "how long the fleet is used", default: 60, in: 1...366)
+let vary = Flag<String?>(
+  "vary", "CHANGES", "play other clusters of the seeds: fault-seed=SEED,time=PERCENT,devices=±N,faults=N,without=RARE+…"
+)
+let campaign = Flag<Double>(
+  "campaign", "HOURS", "choose clusters by what they show that none before did, and make failures small", default: 0)
+let directory = Flag<String>(
+  "directory", "PATH", "where a campaign is kept, and goes on from", default: ".build/campaign")
+let survey = Flag<Bool>("survey", "report states and transitions, for the process above")
 let worker = Flag<String?>("worker", "FIRST,LAST,STEP", "play these and report by line, for the process above")
 
 let command = Command(
   "caravan-simulation", "Plays the whole suite and its devices in one process, once for each seed.",
-  flags: [single, count, first, jobs, shows, breaks, stops, twice, canaries, fleet, days, worker])
+  flags: [
+    single, count, first, jobs, shows, breaks, stops, twice, canaries, fleet, days, vary, campaign, directory, survey,
+    worker,
+  ])
 
 let options: Options
 do {
@@ -43,8 +54,19 @@ if let text = options[breaks], breakage == nil {
   exit(ExitCode.usage)
 }
 
+guard let variation = Variation(options[vary] ?? "") else {
+  FileHandle.standardError.write(Data("caravan-simulation: --vary: '\(options[vary] ?? "")' is no change\n".utf8))
+  exit(ExitCode.usage)
+}
+
 if let range = options[worker] {
-  exit(Worker(breakage: breakage, isTwice: options[twice]).play(range))
+  exit(
+    Worker(breakage: breakage, isTwice: options[twice], variation: variation, isSurveyed: options[survey]).play(range))
+}
+if options[campaign] > 0 {
+  exit(
+    Campaigns(directory: options[directory], breakage: options[breaks], jobs: options[jobs])
+      .play(hours: options[campaign]))
 }
 if options[canaries] { exit(Canaries(jobs: max(options[jobs], 2)).play()) }
 if options[fleet] > 0 {
@@ -52,7 +74,8 @@ if options[fleet] > 0 {
   exit(Weeks(agents: options[fleet], days: options[days], seed: seed, shows: options[shows]).play())
 }
 let workers = Workers(
-  breakage: options[breaks], isTwice: options[twice], shows: options[shows], stops: options[stops])
+  breakage: options[breaks], isTwice: options[twice], shows: options[shows], stops: options[stops],
+  variation: variation.text)
 if let seed = options[single] {
   exit(workers.play(first: seed, count: 1, jobs: 1))
 }
