@@ -373,3 +373,10 @@ let package = Package(
           swiftSettings: house + [.unsafeFlags(["-parse-as-library"])])
       ])
 )
+
+// With CARAVAN_TESTS=unit there are the tests of values alone: what is built anew behind a change is what they need.
+if Context.environment["CARAVAN_TESTS"] == "unit" {
+  package.targets.removeAll { target in
+    target.type == .test && !["Tests/Unit/", "Tests/Lint"].contains { target.path?.hasPrefix($0) == true }
+  }
+}
