@@ -116,7 +116,7 @@ final class AppPeers: Sendable {
 
   private struct State {
     var connections: [UInt64: Connection] = [:]
-    var seats = AppSlots(AppLimits.shares)
+    var slots = AppSlots(AppLimits.shares)
     var isShutDown = false
   }
 
@@ -129,9 +129,9 @@ final class AppPeers: Sendable {
       guard !state.isShutDown else {
         throw CaravanError(.unavailable, "the agent is stopping: connect again later")
       }
-      let (seat, displaced) = try state.seats.admit(user: socket.user)
-      state.connections[seat] = Connection(socket: socket)
-      return (seat, displaced.flatMap { state.connections[$0]?.socket })
+      let (slot, displaced) = try state.slots.admit(user: socket.user)
+      state.connections[slot] = Connection(socket: socket)
+      return (slot, displaced.flatMap { state.connections[$0]?.socket })
     }
     displaced?.shutDown()
     return owner
@@ -140,23 +140,23 @@ final class AppPeers: Sendable {
   /// - Throws: as `AppSlots.identify`.
   func identify(_ owner: UInt64, as app: ContainerID) throws(CaravanError) {
     try state.withLock { (state) throws(CaravanError) in
-      try state.seats.identify(owner, as: app)
+      try state.slots.identify(owner, as: app)
       state.connections[owner]?.app = app
     }
   }
 
   /// - Throws: as `AppSlots.checkRoom`.
   func checkRoom(_ owner: UInt64) throws(CaravanError) {
-    try state.withLock { (state) throws(CaravanError) in try state.seats.checkRoom(owner) }
+    try state.withLock { (state) throws(CaravanError) in try state.slots.checkRoom(owner) }
   }
 
   /// - Throws: as `AppSlots.beginWaiting`.
   func beginWaiting(_ owner: UInt64) throws(CaravanError) {
-    try state.withLock { (state) throws(CaravanError) in try state.seats.beginWaiting(owner) }
+    try state.withLock { (state) throws(CaravanError) in try state.slots.beginWaiting(owner) }
   }
 
-  func endWaiting(_ owner: UInt64) { state.withLock { $0.seats.endWaiting(owner) } }
-  func holds(_ bytes: Int, _ owner: UInt64) { state.withLock { $0.seats.holds(bytes, owner) } }
+  func endWaiting(_ owner: UInt64) { state.withLock { $0.slots.endWaiting(owner) } }
+  func holds(_ bytes: Int, _ owner: UInt64) { state.withLock { $0.slots.holds(bytes, owner) } }
   func watches(_ owner: UInt64) { state.withLock { $0.connections[owner]?.isWatching = true } }
 
   /// - Throws: `limitExceeded`.
@@ -185,7 +185,7 @@ final class AppPeers: Sendable {
   func remove(_ owner: UInt64) {
     state.withLock { state in
       state.connections[owner] = nil
-      state.seats.leave(owner)
+      state.slots.leave(owner)
     }
   }
 

@@ -134,8 +134,8 @@ extension AgentStatus {
 extension SyncEvent {
   init(_ report: SessionReport) {
     self.init(
-      table: report.table.name, write: report.direction == .write, rowsSent: UInt64(report.tally.sent),
-      deletionsSent: UInt64(report.tally.deleted), rowsReceived: UInt64(report.tally.received),
+      table: report.table.name, write: report.direction == .write, rowsSent: UInt64(report.counters.sent),
+      deletionsSent: UInt64(report.counters.deleted), rowsReceived: UInt64(report.counters.received),
       resumed: report.isResumed, complete: report.isWhole, sessions: 1)
   }
 }

@@ -15,16 +15,16 @@ struct FragmentTransport: Sendable {
   }
 
   let mover: ChunkMover
-  let gate: LinkGuard
+  let linkGuard: LinkGuard
 
-  var table: TableID { gate.table }
+  var table: TableID { linkGuard.table }
   var form: Form { Form(container: table.app.text, most: mover.exchanger.fragment.whole) }
 
   /// The frame as it is, or one that says where its parts are.
   func packed(_ frame: [UInt8]) async throws(CaravanError) -> [UInt8] {
     let form = form
     guard frame.count > form.most else { return frame }
-    let parts = try await mover.post(frame, through: gate)
+    let parts = try await mover.post(frame, through: linkGuard)
     let parcel = Parcel(container: form.container, chunks: ChunkHash.joined(parts))
     return Frame(parcel: parcel, most: UInt32(clamping: form.most)).encoded()
   }
@@ -34,7 +34,7 @@ struct FragmentTransport: Sendable {
     let parts = try ChunkHash.list(parcel.chunks)
     guard parts.count <= Limits.chunksPerFrame else { throw .unknownResult }
     var frame: [UInt8] = []
-    for part in parts { frame += try await mover.fetch(part, through: gate) }
+    for part in parts { frame += try await mover.fetch(part, through: linkGuard) }
     await mover.forget(parts)
     return frame
   }
@@ -69,25 +69,25 @@ struct OwedAnswer: Sendable {
 
 extension ChunkMover {
   /// What of it has arrived before is not sent again.
-  fileprivate func post(_ frame: [UInt8], through gate: LinkGuard) async throws(CaravanError) -> [ChunkHash] {
+  fileprivate func post(_ frame: [UInt8], through linkGuard: LinkGuard) async throws(CaravanError) -> [ChunkHash] {
     var parts: [ChunkHash] = []
     for start in stride(from: 0, to: frame.count, by: Limits.chunkBytes) {
       let part = LocalChunk(containing: Array(frame[start..<min(start + Limits.chunkBytes, frame.count)]))
-      try await putPiece(part, through: gate)
+      try await putPiece(part, through: linkGuard)
       parts.append(part.hash)
     }
     return parts
   }
 
   /// Goes on where it was cut off, as long as the same is asked for.
-  fileprivate func fetch(_ hash: ChunkHash, through gate: LinkGuard) async throws(CaravanError) -> [UInt8] {
+  fileprivate func fetch(_ hash: ChunkHash, through linkGuard: LinkGuard) async throws(CaravanError) -> [UInt8] {
     if begun.count >= Limits.chunksPerFrame, begun[hash] == nil { begun = [:] }
     var bytes = begun[hash] ?? []
     var isWhole = !bytes.isEmpty && ChunkHash(of: bytes) == hash
     while !isWhole {
       let most = exchanger.fragment.bytes
       do throws(CaravanError) {
-        let (part, size) = try await part(of: hash, from: bytes.count, most: most, through: gate)
+        let (part, size) = try await part(of: hash, from: bytes.count, most: most, through: linkGuard)
         bytes += part
         isWhole = bytes.count >= size
         begun[hash] = bytes
@@ -107,9 +107,9 @@ extension ChunkMover {
 
   /// - Returns: so many bytes of the chunk at most, and how many it has.
   private func part(
-    of hash: ChunkHash, from offset: Int, most: Int, through gate: LinkGuard
+    of hash: ChunkHash, from offset: Int, most: Int, through linkGuard: LinkGuard
   ) async throws(CaravanError) -> ([UInt8], size: Int) {
-    let reply = try await message(most, isUpload: false, through: gate) {
+    let reply = try await message(most, isUpload: false, through: linkGuard) {
       ChunkRequest(ticket: $0, get: hash.bytes, offset: UInt32(offset), most: UInt32(most))
     }
     guard let part = reply.chunks.first, part.hash == hash.bytes, part.bases.isEmpty, !part.data.isEmpty,

@@ -11,10 +11,11 @@ extension ChunkMover {
 
   /// A piece of a chunk is a chunk of its own at the cloud, and the chunk a patch of its pieces. So whatever has
   /// arrived is kept there, by the rules for staged chunks, named by what it is: nothing need be remembered here.
-  func putInPieces(_ chunk: LocalChunk, through gate: LinkGuard) async throws(CaravanError) {
+  func putInPieces(_ chunk: LocalChunk, through linkGuard: LinkGuard) async throws(CaravanError) {
     let pieces = Self.pieces(of: chunk.bytes)
     guard !pieces.isEmpty else {
-      _ = try await send([Chunk(hash: chunk.hash.bytes, data: chunk.bytes)], plain: [chunk.bytes.count], through: gate)
+      _ = try await send(
+        [Chunk(hash: chunk.hash.bytes, data: chunk.bytes)], plain: [chunk.bytes.count], through: linkGuard)
       return
     }
     let whole = try Self.patch(chunk, of: pieces)
@@ -22,25 +23,25 @@ extension ChunkMover {
     var probe = [whole]
     for piece in pieces { probe.append(try Self.patch(piece, of: [piece])) }
     let plain = ([chunk] + pieces).map(\.bytes.count)
-    let there = try await send(probe, plain: plain, through: gate)
+    let there = try await send(probe, plain: plain, through: linkGuard)
     if there.contains(chunk.hash) { return }
-    for piece in pieces where !there.contains(piece.hash) { try await putPiece(piece, through: gate) }
-    guard try await send([whole], plain: [chunk.bytes.count], through: gate).contains(chunk.hash) else {
+    for piece in pieces where !there.contains(piece.hash) { try await putPiece(piece, through: linkGuard) }
+    guard try await send([whole], plain: [chunk.bytes.count], through: linkGuard).contains(chunk.hash) else {
       throw CaravanError(.unavailable, "pieces of a chunk are not at the cloud any more: they go again")
     }
   }
 
-  func putPiece(_ piece: LocalChunk, through gate: LinkGuard) async throws(CaravanError) {
+  func putPiece(_ piece: LocalChunk, through linkGuard: LinkGuard) async throws(CaravanError) {
     if piece.bytes.count <= exchanger.fragment.bytes {
       do throws(CaravanError) {
         let whole = Chunk(hash: piece.hash.bytes, data: piece.bytes)
-        _ = try await send([whole], plain: [piece.bytes.count], through: gate)
+        _ = try await send([whole], plain: [piece.bytes.count], through: linkGuard)
         return
       } catch {
         guard error.code == .timedOut, piece.bytes.count > exchanger.fragment.bytes else { throw error }
       }
     }
-    try await putInPieces(piece, through: gate)
+    try await putInPieces(piece, through: linkGuard)
   }
 
   /// The largest that a patch can be made of; none: it is as small as can be.
@@ -62,16 +63,16 @@ extension ChunkMover {
 
   /// As many as fit into so many bytes, or the next part of the first. Parts are kept in the store until they make a
   /// chunk, and not asked for again.
-  func getInParts(_ needs: [ChunkNeed], most: Int, through gate: LinkGuard) async throws(CaravanError) -> Int {
+  func getInParts(_ needs: [ChunkNeed], most: Int, through linkGuard: LinkGuard) async throws(CaravanError) -> Int {
     let held = try await store.part(of: needs[0].hash)
     let bases = held.isEmpty && needs.contains { !$0.bases.isEmpty } ? needs.map { ChunkHash.joined($0.bases) } : []
-    let reply = try await message(most, isUpload: false, through: gate) {
+    let reply = try await message(most, isUpload: false, through: linkGuard) {
       ChunkRequest(
         ticket: $0, get: ChunkHash.joined(needs.map(\.hash)), bases: bases, offset: UInt32(held.count),
         most: UInt32(most))
     }
-    guard reply.size > 0 else { return try await take(reply, isPatched: !bases.isEmpty, through: gate) }
-    return try await take(part: reply, after: held, of: needs[0].hash, for: gate.table)
+    guard reply.size > 0 else { return try await take(reply, isPatched: !bases.isEmpty, through: linkGuard) }
+    return try await take(part: reply, after: held, of: needs[0].hash, for: linkGuard.table)
   }
 
   private func take(

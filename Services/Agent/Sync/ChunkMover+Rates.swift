@@ -7,13 +7,14 @@ internal import CaravanWire
 extension ChunkMover {
   /// One message, not before the cloud wants it.
   func message(
-    _ bytes: Int, isUpload: Bool, through gate: LinkGuard, _ request: @Sendable (Ticket) -> ChunkRequest
+    _ bytes: Int, isUpload: Bool, through linkGuard: LinkGuard, _ request: @Sendable (Ticket) -> ChunkRequest
   ) async throws(CaravanError) -> ChunkReply {
-    let app = gate.table.app
+    let app = linkGuard.table.app
     var patience = EngineLimits.ratePatience
     while true {
       try await awaitTurn(of: app, &patience)
-      do throws(CaravanError) { return try await carried(bytes, isUpload: isUpload, through: gate, request) } catch {
+      do throws(CaravanError) { return try await carried(bytes, isUpload: isUpload, through: linkGuard, request) } catch
+      {
         guard error.code == .rateLimited, let wait = error.retryAfterMilliseconds else { throw error }
         holds[app] = (clock.now + .milliseconds(Int64(wait)), error)
       }

@@ -18,7 +18,7 @@ actor ChunkMover {
   let exchanger: Exchanger
   let clock: any Clock
   let metrics: SyncMetrics
-  private let tallies: SessionTotals
+  private let totals: SessionTotals
   private let limiter = Limiter(permits: EngineLimits.chunkMessages, waiters: EngineLimits.exchangesWaiting)
   private var tickets = Tickets<Ticket>()
   /// Chunks that have gone ahead of their rows. The cloud may have lost them since: then it asks.
@@ -30,12 +30,12 @@ actor ChunkMover {
   /// Apps of whose chunks the cloud wants no more before then, and what it said.
   var holds: [ContainerID: (until: Instant, refusal: CaravanError)] = [:]
 
-  init(store: any SyncStore, exchanger: Exchanger, clock: any Clock, metrics: SyncMetrics, tallies: SessionTotals) {
+  init(store: any SyncStore, exchanger: Exchanger, clock: any Clock, metrics: SyncMetrics, totals: SessionTotals) {
     self.store = store
     self.exchanger = exchanger
     self.clock = clock
     self.metrics = metrics
-    self.tallies = tallies
+    self.totals = totals
   }
 
   // MARK: Tickets
@@ -56,10 +56,10 @@ actor ChunkMover {
 
   private var cloudNow: Int64 { clock.wallTime.milliseconds + cloudOffset }
 
-  private func ticket(for bytes: Int, _ scope: Scope, _ gate: LinkGuard) async throws(CaravanError) -> Ticket {
+  private func ticket(for bytes: Int, _ scope: Scope, _ linkGuard: LinkGuard) async throws(CaravanError) -> Ticket {
     if let ticket = tickets.take(UInt64(bytes), for: scope, cloudMilliseconds: cloudNow) { return ticket }
     let request = RequestTicket(container: scope.app.text, upload: scope.isUpload)
-    let result = try await exchanger.exchange([.ticket(request)], through: [gate])[0]
+    let result = try await exchanger.exchange([.ticket(request)], through: [linkGuard])[0]
     guard case .ticket(let ticket) = result else { throw .unexpected(result, to: "a request for a ticket") }
     keep(ticket, for: scope)
     _ = tickets.take(UInt64(bytes), for: scope, cloudMilliseconds: cloudNow)
@@ -73,11 +73,11 @@ actor ChunkMover {
   /// - Parameter isFree: the link costs nothing by the byte.
   /// - Returns: also whether the cloud then has all of it, as far as is known, and the bytes of all chunks that are no
   ///   patches.
-  func riders(
+  func inlineChunks(
     for needs: [ChunkNeed], isFree: Bool
   ) async throws(CaravanError) -> (chunks: [Chunk], isAll: Bool, plainBytes: Int) {
     let needs = needs.filter { !arrived.contains($0.hash) }
-    var riders: [Chunk] = []
+    var inlineChunks: [Chunk] = []
     let rideAll =
       isFree && exchanger.fragment.isUnbroken
       && needs.reduce(0) { $0 + $1.length } <= EngineLimits.freelyRidingBytes
@@ -95,16 +95,16 @@ actor ChunkMover {
         continue
       }
       (vain, room, plainRoom) = (0, room - size, plainRoom - bytes.count)
-      riders.append(chunk)
+      inlineChunks.append(chunk)
     }
     let plainBytes = needs.reduce(0) { $0 + ($1.bases.isEmpty ? $1.length : 0) }
-    return (riders, riders.count == needs.count, plainBytes)
+    return (inlineChunks, inlineChunks.count == needs.count, plainBytes)
   }
 
   /// - Parameter needs: what is known of the chunks; others go whole.
   /// - Throws: `chunkDamaged` when the local store has lost one of them.
   func upload(
-    _ hashes: [ChunkHash], needs: [ChunkNeed], through gate: LinkGuard
+    _ hashes: [ChunkHash], needs: [ChunkNeed], through linkGuard: LinkGuard
   ) async throws(CaravanError) {
     let bases = Dictionary(needs.map { ($0.hash, $0.bases) }, uniquingKeysWith: { first, _ in first })
     var rest = hashes[...]
@@ -115,17 +115,17 @@ actor ChunkMover {
       let chunks = try await store.chunks(window, maximumBytes: self.exchanger.fragment.bytes)
       guard !chunks.isEmpty, chunks.map(\.hash) == Array(window.prefix(chunks.count)) else {
         throw CaravanError(
-          .chunkDamaged, "a chunk of \(gate.table) is damaged in the local store: its row is being seen to")
+          .chunkDamaged, "a chunk of \(linkGuard.table) is damaged in the local store: its row is being seen to")
       }
       rest = rest.dropFirst(chunks.count)
       return chunks
     } work: { chunks throws(CaravanError) in
-      try await self.put(chunks, bases, through: gate)
+      try await self.put(chunks, bases, through: linkGuard)
     }
   }
 
   /// Chunks of rows that are being written.
-  func send(ahead hashes: [ChunkHash], through gate: LinkGuard) async throws(CaravanError) {
+  func send(ahead hashes: [ChunkHash], through linkGuard: LinkGuard) async throws(CaravanError) {
     var rest = try await store.chunksBeingWritten(hashes)[...]
     while !rest.isEmpty, exchanger.fragment.isUnbroken {
       var room = Limits.chunkBatchBytes
@@ -135,7 +135,7 @@ actor ChunkMover {
       }
       rest = rest.dropFirst(fitting.count)
       let put = fitting.map { Chunk(hash: $0.hash.bytes, data: $0.bytes) }
-      let stored = try await send(put, plain: fitting.map(\.bytes.count), through: gate)
+      let stored = try await send(put, plain: fitting.map(\.bytes.count), through: linkGuard)
       metrics.chunksUp.add(stored.count)
       if arrived.count + stored.count > EngineLimits.chunksAhead { arrived = [] }
       arrived.formUnion(stored)
@@ -145,16 +145,17 @@ actor ChunkMover {
   /// Patches that the cloud has no base for are sent again as the chunks they make; what is too much for the link, in
   /// several messages.
   func put(
-    _ chunks: [LocalChunk], _ bases: [ChunkHash: [ChunkHash]], through gate: LinkGuard
+    _ chunks: [LocalChunk], _ bases: [ChunkHash: [ChunkHash]], through linkGuard: LinkGuard
   ) async throws(CaravanError) {
     var put: [Chunk] = []
     for chunk in chunks { put.append(try await packed(chunk, bases[chunk.hash] ?? [])) }
     let bytes = put.reduce(0) { $0 + $1.data.count }
-    if bytes > exchanger.fragment.bytes { return try await putApart(chunks, bases, through: gate) }
+    if bytes > exchanger.fragment.bytes { return try await putApart(chunks, bases, through: linkGuard) }
     let stored: Set<ChunkHash>
-    do throws(CaravanError) { stored = try await send(put, plain: chunks.map(\.bytes.count), through: gate) } catch {
+    do throws(CaravanError) { stored = try await send(put, plain: chunks.map(\.bytes.count), through: linkGuard) } catch
+    {
       guard error.code == .timedOut, bytes > exchanger.fragment.bytes else { throw error }
-      return try await putApart(chunks, bases, through: gate)
+      return try await putApart(chunks, bases, through: linkGuard)
     }
     let left = chunks.filter { !stored.contains($0.hash) }
     let patched = Set(put.lazy.filter { !$0.bases.isEmpty }.map(\.hash))
@@ -163,21 +164,21 @@ actor ChunkMover {
     }
     metrics.chunksUp.add(chunks.count - left.count)
     metrics.patchesUp.add(patched.count - left.count)
-    if !left.isEmpty { try await self.put(left, [:], through: gate) }
+    if !left.isEmpty { try await self.put(left, [:], through: linkGuard) }
   }
 
   private func putApart(
-    _ chunks: [LocalChunk], _ bases: [ChunkHash: [ChunkHash]], through gate: LinkGuard
+    _ chunks: [LocalChunk], _ bases: [ChunkHash: [ChunkHash]], through linkGuard: LinkGuard
   ) async throws(CaravanError) {
-    if chunks.count == 1 { return try await putInPieces(chunks[0], through: gate) }
+    if chunks.count == 1 { return try await putInPieces(chunks[0], through: linkGuard) }
     let (first, second) = (Array(chunks[..<(chunks.count / 2)]), Array(chunks[(chunks.count / 2)...]))
-    try await put(first, bases, through: gate)
-    try await put(second, bases, through: gate)
+    try await put(first, bases, through: linkGuard)
+    try await put(second, bases, through: linkGuard)
   }
 
   /// - Returns: those that the cloud has now.
-  func send(_ put: [Chunk], plain: [Int], through gate: LinkGuard) async throws(CaravanError) -> Set<ChunkHash> {
-    let reply = try await message(plain.reduce(0, +), isUpload: true, through: gate) {
+  func send(_ put: [Chunk], plain: [Int], through linkGuard: LinkGuard) async throws(CaravanError) -> Set<ChunkHash> {
+    let reply = try await message(plain.reduce(0, +), isUpload: true, through: linkGuard) {
       ChunkRequest(ticket: $0, put: put)
     }
     return Set(try ChunkHash.list(reply.stored))
@@ -210,11 +211,11 @@ actor ChunkMover {
   /// - Returns: false when the cloud does not have all of it (any more): newer rows will say what takes its place.
   /// - Throws: `networkNotPermitted` with the time until tomorrow, once what is left is too large for today's budget of
   ///   the link.
-  func fetchMissing(through gate: LinkGuard) async throws(CaravanError) -> Bool {
+  func fetchMissing(through linkGuard: LinkGuard) async throws(CaravanError) -> Bool {
     while true {
       let perRequest = max(1, EngineLimits.chunksPerRequest * exchanger.fragment.bytes / EngineLimits.largestMessage)
       let perRound = perRequest * width
-      let missing = try await missingChunks(of: gate.table, limit: perRound)
+      let missing = try await missingChunks(of: linkGuard.table, limit: perRound)
       if missing.isEmpty { return true }
       let arrived = Atomic(0)
       var rest = missing[...]
@@ -225,7 +226,7 @@ actor ChunkMover {
       } work: { needs throws(CaravanError) in
         let sent = self.exchanger.fragment.bytes
         do throws(CaravanError) {
-          arrived.add(try await self.get(needs, through: gate), ordering: .relaxed)
+          arrived.add(try await self.get(needs, through: linkGuard), ordering: .relaxed)
         } catch {
           // The next round asks for less.
           guard error.code == .timedOut, self.exchanger.fragment.bytes < sent else { throw error }
@@ -250,12 +251,12 @@ actor ChunkMover {
 
   /// Chunks that a page's rows cannot be taken in without. What does not come is fetched for the rows that then wait.
   func bring(
-    for page: [IncomingEntry], through gate: LinkGuard
+    for page: [IncomingEntry], through linkGuard: LinkGuard
   ) async -> [LocalChunk] {
     do throws(CaravanError) {
-      let needs = exchanger.fragment.isUnbroken ? try await store.chunks(lackedBy: page, of: gate.table) : []
+      let needs = exchanger.fragment.isUnbroken ? try await store.chunks(lackedBy: page, of: linkGuard.table) : []
       guard !needs.isEmpty else { return [] }
-      let reply = try await ask(for: needs, through: gate)
+      let reply = try await ask(for: needs, through: linkGuard)
       let chunks = try await opened(reply, isPatched: true).chunks
       metrics.chunksDown.add(chunks.count)
       return chunks
@@ -265,39 +266,39 @@ actor ChunkMover {
   }
 
   /// - Returns: how many came, or began to.
-  private func get(_ needs: [ChunkNeed], through gate: LinkGuard) async throws(CaravanError) -> Int {
+  private func get(_ needs: [ChunkNeed], through linkGuard: LinkGuard) async throws(CaravanError) -> Int {
     let fragment = exchanger.fragment
-    if !fragment.isUnbroken { return try await getInParts(needs, most: fragment.bytes, through: gate) }
+    if !fragment.isUnbroken { return try await getInParts(needs, most: fragment.bytes, through: linkGuard) }
     if exchanger.meter.budget != nil {
       // No more is set apart for them than they need.
       let most = min(Limits.chunkBatchBytes, needs.reduce(0) { $0 + $1.mostBytes })
-      return try await getInParts(needs, most: most, through: gate)
+      return try await getInParts(needs, most: most, through: linkGuard)
     }
     let isPatched = needs.contains { !$0.bases.isEmpty }
-    return try await take(ask(for: needs, through: gate), isPatched: isPatched, through: gate)
+    return try await take(ask(for: needs, through: linkGuard), isPatched: isPatched, through: linkGuard)
   }
 
-  private func ask(for needs: [ChunkNeed], through gate: LinkGuard) async throws(CaravanError) -> ChunkReply {
+  private func ask(for needs: [ChunkNeed], through linkGuard: LinkGuard) async throws(CaravanError) -> ChunkReply {
     let bases = needs.contains { !$0.bases.isEmpty } ? needs.map { ChunkHash.joined($0.bases) } : []
-    return try await message(Limits.chunkBatchBytes, isUpload: false, through: gate) {
+    return try await message(Limits.chunkBatchBytes, isUpload: false, through: linkGuard) {
       ChunkRequest(ticket: $0, get: ChunkHash.joined(needs.map(\.hash)), bases: bases)
     }
   }
 
   /// Whole chunks, or patches of such that are here.
-  func take(_ reply: ChunkReply, isPatched: Bool, through gate: LinkGuard) async throws(CaravanError) -> Int {
+  func take(_ reply: ChunkReply, isPatched: Bool, through linkGuard: LinkGuard) async throws(CaravanError) -> Int {
     let (chunks, unpatched) = try await opened(reply, isPatched: isPatched)
     if !chunks.isEmpty {
       metrics.chunksDown.add(chunks.count)
-      try await stage(chunks, for: gate.table)
+      try await stage(chunks, for: linkGuard.table)
     }
     guard !unpatched.isEmpty else { return chunks.count }
-    return chunks.count + (try await get(unpatched, through: gate))
+    return chunks.count + (try await get(unpatched, through: linkGuard))
   }
 
   func stage(_ chunks: [LocalChunk], for table: TableID) async throws(CaravanError) {
     let summary = try await store.stage(chunks, for: table)
-    tallies.add(SessionCounters(summary), to: Coalescer.Key(table, .read))
+    totals.add(SessionCounters(summary), to: Coalescer.Key(table, .read))
   }
 
   /// - Returns: what came, and what came as a patch that makes nothing of what is here.
@@ -349,35 +350,37 @@ actor ChunkMover {
 
   /// As small as can be, it goes again when it was lost.
   func carried(
-    _ bytes: Int, isUpload: Bool, through gate: LinkGuard, _ request: @Sendable (Ticket) -> ChunkRequest
+    _ bytes: Int, isUpload: Bool, through linkGuard: LinkGuard, _ request: @Sendable (Ticket) -> ChunkRequest
   ) async throws(CaravanError) -> ChunkReply {
     try await limiter.acquire()
     defer { limiter.release() }
     for _ in 0..<EngineLimits.resends {
       let wasLeast = exchanger.fragment.isLeast
-      do throws(CaravanError) { return try await ticketed(bytes, isUpload: isUpload, through: gate, request) } catch {
+      do throws(CaravanError) {
+        return try await ticketed(bytes, isUpload: isUpload, through: linkGuard, request)
+      } catch {
         guard error.code == .timedOut, wasLeast else { throw error }
       }
     }
-    return try await ticketed(bytes, isUpload: isUpload, through: gate, request)
+    return try await ticketed(bytes, isUpload: isUpload, through: linkGuard, request)
   }
 
   /// Under a ticket; one that is refused is replaced, once.
   private func ticketed(
-    _ bytes: Int, isUpload: Bool, through gate: LinkGuard, _ request: @Sendable (Ticket) -> ChunkRequest
+    _ bytes: Int, isUpload: Bool, through linkGuard: LinkGuard, _ request: @Sendable (Ticket) -> ChunkRequest
   ) async throws(CaravanError) -> ChunkReply {
-    let scope = Scope(app: gate.table.app, isUpload: isUpload)
+    let scope = Scope(app: linkGuard.table.app, isUpload: isUpload)
     do {
-      return try await send(request(ticket(for: bytes, scope, gate)), through: gate)
+      return try await send(request(ticket(for: bytes, scope, linkGuard)), through: linkGuard)
     } catch {
       guard error.code == .leaseExpired || error.code == .notAuthenticated else { throw error }
       tickets.drop(scope)
     }
-    return try await send(request(ticket(for: bytes, scope, gate)), through: gate)
+    return try await send(request(ticket(for: bytes, scope, linkGuard)), through: linkGuard)
   }
 
-  private func send(_ request: ChunkRequest, through gate: LinkGuard) async throws(CaravanError) -> ChunkReply {
+  private func send(_ request: ChunkRequest, through linkGuard: LinkGuard) async throws(CaravanError) -> ChunkReply {
     guard let ticket = request.ticket else { throw .unknownResult }
-    return try await exchanger.chunks(request, in: Partition(ticket.partition), through: gate)
+    return try await exchanger.chunks(request, in: Partition(ticket.partition), through: linkGuard)
   }
 }

@@ -143,7 +143,7 @@ actor Exchanger {
     deadline: Duration, failedShares: @autoclosure () -> UsageLedger.Shares
   ) async throws(CaravanError) -> (answer: [UInt8], reservation: UsageLedger.Reservation) {
     var limit = CaravanModel.LinkClass.roaming
-    for gate in gates { limit = min(limit, try await gate.limit()) }
+    for linkGuard in gates { limit = min(limit, try await linkGuard.limit()) }
     let bus = try connected()
     let reservation = try await reserve(up: payload.count, down: down, over: limit)
     counter.add(payload.count)
@@ -204,21 +204,21 @@ actor Exchanger {
 
   /// One message about a table's chunks.
   func chunks(
-    _ request: ChunkRequest, in partition: Partition, through gate: LinkGuard
+    _ request: ChunkRequest, in partition: Partition, through linkGuard: LinkGuard
   ) async throws(CaravanError) -> ChunkReply {
     let payload = request.encoded()
     let isGet = !request.get.isEmpty
     let whole = isGet ? min(Limits.chunkBatchBytes, request.get.count / ChunkHash.byteCount * Limits.chunkBytes) : 0
     let asked = request.most > 0 ? min(whole, Int(request.most)) : whole
     let passage = try await pass(
-      payload, through: [gate], in: metrics.chunkBytesUp, expecting: UInt64(asked) + EngineLimits.answerBytes,
+      payload, through: [linkGuard], in: metrics.chunkBytesUp, expecting: UInt64(asked) + EngineLimits.answerBytes,
       to: .chunks(identity.device, partition),
       deadline: fragment.isUnbroken ? EngineLimits.chunkDeadline : EngineLimits.exchangeDeadline,
-      failedShares: .whole(gate.table))
+      failedShares: .whole(linkGuard.table))
     metrics.chunkBytesDown.add(passage.answer.count)
     meter.settle(
       passage.reservation, up: payload.count, down: passage.answer.count,
-      shares: .whole(gate.table))
+      shares: .whole(linkGuard.table))
     let reply = try ChunkReply.decode(passage.answer)
     if let failure = reply.failure { throw failure.model() }
     return reply

@@ -10,7 +10,7 @@ struct SyncDependencies: Sendable {
   let exchanger: Exchanger
   let mover: ChunkMover
   let metrics: SyncMetrics
-  let tallies: SessionTotals
+  let totals: SessionTotals
   let clock: any Clock
 }
 

@@ -18,7 +18,7 @@ extension SyncEngine {
       let key = Key(table, .write)
       guard bus != nil, isFree, coalescer.permits(key, isDemanded: false) else { continue }
       // The table's push follows when they are there.
-      guard tables[table].earlyUploads > 0 || !board.isRunning(key) && board.begin(key) else { continue }
+      guard tables[table].earlyUploads > 0 || !sessions.isRunning(key) && sessions.begin(key) else { continue }
       guard tables[table].beginEarlyUpload() else { continue }
       group.addTask { await self.uploadEarly(chunks, of: key) }
     }
@@ -31,7 +31,7 @@ extension SyncEngine {
       host.log.debug("chunks do not go ahead of their row", [.table: key.table, .error: error.description])
     }
     guard tables[key.table].endEarlyUpload() else { return }
-    if board.end(key) { putBack(key) }
+    if sessions.end(key) { putBack(key) }
     signal.raise()
   }
 }

@@ -48,11 +48,11 @@ extension SyncEngine: SyncControl {
   public func reset(
     _ table: TableID, _ choice: ResetChoice, discardingUnsent: Bool
   ) async throws(CaravanError) {
-    guard tables[table].pending == nil, Direction.allCases.allSatisfy({ !board.isRunning(Key(table, $0)) }) else {
+    guard tables[table].pending == nil, Direction.allCases.allSatisfy({ !sessions.isRunning(Key(table, $0)) }) else {
       throw CaravanError(.serverBusy, "\(table) is being synced: retry in a moment", retryAfterMilliseconds: 500)
     }
     // Nothing of it may begin while the store starts over.
-    for direction in Direction.allCases { _ = board.begin(Key(table, direction)) }
+    for direction in Direction.allCases { _ = sessions.begin(Key(table, direction)) }
     let outcome: Swift.Result<Void, CaravanError>
     do throws(CaravanError) {
       outcome = .success(try await store.reset(table, choice, discardingUnsent: discardingUnsent))
@@ -60,7 +60,7 @@ extension SyncEngine: SyncControl {
       outcome = .failure(error)
     }
     for direction in Direction.allCases {
-      if board.end(Key(table, direction)) { putBack(Key(table, direction)) }
+      if sessions.end(Key(table, direction)) { putBack(Key(table, direction)) }
     }
     putBack(Key(table, .read))
     await noteRows(of: table)
@@ -88,7 +88,7 @@ extension SyncEngine: SyncControl {
   public func status() -> SyncStatus {
     return SyncStatus(
       device: identity.device.device.text, user: identity.user.text, link: link, isLinkAutomatic: linkState.isAutomatic,
-      isConnected: bus != nil, refusal: admission.refusal, atWork: board.tables,
+      isConnected: bus != nil, refusal: admission.refusal, atWork: sessions.tables,
       refusedByDisk: tables.diskRefusals,
       counters: SyncStatus.counters(host.metrics), policy: policy,
       spent: Dictionary(uniqueKeysWithValues: policy.dailyBytes.keys.map { ($0, meter.spent(over: $0)) }),

@@ -36,7 +36,7 @@ extension SyncEngine {
     // A table that has gained columns is agreed on anew, and may hold what belongs into them.
     let lacksAgreement = state.type == nil && !state.token.isEmpty && state.fault == nil
     guard state.lacksChunks || state.lacksRows || state.isResyncing || lacksAgreement else { return }
-    coalescer.urge(Key(table, .read), at: moment)
+    coalescer.trigger(Key(table, .read), at: moment)
     signal.raise()
   }
 }
@@ -68,7 +68,7 @@ extension SyncEngine {
 
   func startAfresh() {
     let now = moment
-    board.forgetFailures()
+    sessions.forgetFailures()
     controlMessages.connected(at: now.monotonic)
     coalescer.retryNow(at: now)
     pullEverything()
@@ -107,8 +107,8 @@ extension SyncEngine {
       metrics.notification("taken")
       let pages = list.pages(of: notification)
       for table in flagged {
-        if let page = pages[table], !tables[table].isVoid, !board.isRunning(Key(table, .read)) {
-          _ = board.begin(Key(table, .read))
+        if let page = pages[table], !tables[table].isVoid, !sessions.isRunning(Key(table, .read)) {
+          _ = sessions.begin(Key(table, .read))
           carried.append(ReceivedPage(table: table, page: page))
         } else {
           // Of how many bytes is not known: what waits for tomorrow yields to it.

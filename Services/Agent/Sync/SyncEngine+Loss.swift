@@ -23,8 +23,8 @@ extension SyncEngine {
   /// cannot have been applied, so its plan is given up, and made anew without.
   func shed(_ table: TableID) async {
     let key = Key(table, .write)
-    guard let held = tables[table].pending, !held.mayHaveArrived, held.plan.toleratedRows > 0, !board.isRunning(key),
-      board.begin(key)
+    guard let held = tables[table].pending, !held.mayHaveArrived, held.plan.toleratedRows > 0, !sessions.isRunning(key),
+      sessions.begin(key)
     else { return }
     do throws(CaravanError) {
       try await store.abort(held.plan.op)
@@ -33,7 +33,7 @@ extension SyncEngine {
     } catch {
       host.log.warning("a busy cloud is not relieved of rows that may be lost", [.table: table, .error: error])
     }
-    if board.end(key) { putBack(key) }
+    if sessions.end(key) { putBack(key) }
   }
 }
 

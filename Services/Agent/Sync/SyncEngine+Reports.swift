@@ -4,14 +4,14 @@ internal import CaravanRuntime
 
 /// What sessions that run have carried so far.
 final class SessionTotals: Sendable {
-  private let tallies = Mutex<[Coalescer.Key: SessionCounters]>([:])
+  private let totals = Mutex<[Coalescer.Key: SessionCounters]>([:])
 
-  func add(_ tally: SessionCounters, to key: Coalescer.Key) {
-    tallies.withLock { $0[key, default: SessionCounters()] += tally }
+  func add(_ counters: SessionCounters, to key: Coalescer.Key) {
+    totals.withLock { $0[key, default: SessionCounters()] += counters }
   }
 
   func take(_ key: Coalescer.Key) -> SessionCounters {
-    tallies.withLock { $0.removeValue(forKey: key) } ?? SessionCounters()
+    totals.withLock { $0.removeValue(forKey: key) } ?? SessionCounters()
   }
 }
 
@@ -21,11 +21,11 @@ extension SyncEngine {
 
   /// The session of `key` is over.
   func report(_ key: Key, _ failure: CaravanError?) {
-    let tally = dependencies.tallies.take(key)
+    let counters = dependencies.totals.take(key)
     let isCutOff = failure.map { $0.isWorthRetrying && !$0.isDeferral } ?? false
     let isResumed = cutSessions.ended(key, isWhole: failure == nil, isCutOff: isCutOff)
     let report = SessionReport(
-      table: key.table, direction: key.direction, tally: tally, isResumed: isResumed, isWhole: failure == nil)
+      table: key.table, direction: key.direction, counters: counters, isResumed: isResumed, isWhole: failure == nil)
     if !report.isEmpty { sessionEnded?(report) }
   }
 }

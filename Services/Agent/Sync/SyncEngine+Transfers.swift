@@ -35,18 +35,18 @@ extension SyncEngine {
     if let batch = transfer.controlMessages { items.append(await controlItem(batch)) }
     let pulls = transfer.items.count { $0.direction == .read }
     let room = min(EngineLimits.pulledBytes, exchanger.fragment.bytes) / max(1, min(pulls, EngineLimits.pullsPerFrame))
-    for key in transfer.items where board.begin(key) {
+    for key in transfer.items where sessions.begin(key) {
       let answers = waiters.take(key)
-      let gate = LinkGuard(engine: self, key: key, isDemanded: !answers.isEmpty)
+      let linkGuard = LinkGuard(engine: self, key: key, isDemanded: !answers.isEmpty)
       let slack = answers.isEmpty ? coalescer.slackMilliseconds(key, at: host.clock.now.nanoseconds) : 0
-      if let item = await begin(key, gate: gate, answers, room: room, slack: slack) { items.append(item) }
+      if let item = await begin(key, linkGuard: linkGuard, answers, room: room, slack: slack) { items.append(item) }
     }
     return items
   }
 
   /// - Returns: nil when the session has ended already.
   private func begin(
-    _ key: Key, gate: LinkGuard, _ answers: [SyncWaiters.Answer], room: Int, slack: UInt32
+    _ key: Key, linkGuard: LinkGuard, _ answers: [SyncWaiters.Answer], room: Int, slack: UInt32
   ) async -> FrameItem? {
     do throws(CaravanError) {
       let state = try await store.syncState(of: key.table)
@@ -59,7 +59,7 @@ extension SyncEngine {
         let retriesRefused = tables[key.table].retriesRefused(
           isDemanded: !answers.isEmpty, at: host.clock.now.nanoseconds)
         var push = TablePush(
-          key.table, dependencies: dependencies, gate: gate, pending: tables[key.table].takePending(),
+          key.table, dependencies: dependencies, linkGuard: linkGuard, pending: tables[key.table].takePending(),
           lacksRoom: tables[key.table].lacksRoom, retriesRefused: retriesRefused, slackMilliseconds: slack)
         do throws(CaravanError) {
           let operations = try await push.begin()
@@ -72,7 +72,7 @@ extension SyncEngine {
         // The cloud would say the same again.
         if tables[key.table].awaitsPush, state.opInFlight != nil { throw .startsOver(key.table) }
         let startsOver = tables[key.table].beginPull()
-        var pull = TablePull(key.table, dependencies: dependencies, gate: gate, startsOver: startsOver)
+        var pull = TablePull(key.table, dependencies: dependencies, linkGuard: linkGuard, startsOver: startsOver)
         let operations: [Operation.Kind]
         do throws(CaravanError) {
           operations = try await pull.begin(maximumBytes: room, slackMilliseconds: slack)
@@ -157,7 +157,7 @@ extension SyncEngine {
   func takeIn(_ carried: ReceivedPage) async {
     let key = Key(carried.table, .read)
     var pull = TablePull(
-      carried.table, dependencies: dependencies, gate: LinkGuard(engine: self, key: key, isDemanded: false),
+      carried.table, dependencies: dependencies, linkGuard: LinkGuard(engine: self, key: key, isDemanded: false),
       startsOver: false)
     var failure: CaravanError?
     do throws(CaravanError) {
@@ -199,7 +199,7 @@ extension SyncEngine {
     } catch {
       controlMessages.failed(
         batch, at: now, random: host.random.next(), retryAfterMilliseconds: error.retryAfterMilliseconds)
-      host.log.debug("the cloud did not take the device's errands", [.error: error.description])
+      host.log.debug("the cloud did not take the device's control messages", [.error: error.description])
     }
     signal.raise()
   }
@@ -208,7 +208,7 @@ extension SyncEngine {
   private func end(_ key: Key, _ answers: [SyncWaiters.Answer], _ failure: CaravanError?) {
     takeLocalChanges(at: moment)
     let facts = SessionEnd.Facts(
-      key.direction, hasMore: key.direction == .write && tables[key.table].takeMore(), isDueAgain: board.end(key),
+      key.direction, hasMore: key.direction == .write && tables[key.table].takeMore(), isDueAgain: sessions.end(key),
       hasPlan: tables[key.table].pending != nil)
     report(key, failure)
     let end = failure.map { failed(key, $0, facts) } ?? succeeded(key, facts)
@@ -232,7 +232,7 @@ extension SyncEngine {
   }
 
   private func succeeded(_ key: Key, _ facts: SessionEnd.Facts) -> SessionEnd {
-    board.succeeded(key)
+    sessions.succeeded(key)
     tables[key.table].diskTook(key.direction)
     coalescer.finished(key)
     metrics.session(key.direction, outcome: "done")
@@ -250,7 +250,7 @@ extension SyncEngine {
     if failure.code == .rateLimited, let wait = failure.retryAfterMilliseconds {
       coalescer.hold(key, until: host.clock.now.nanoseconds + UInt64(wait) * 1_000_000)
     }
-    let (wait, failures) = board.failed(
+    let (wait, failures) = sessions.failed(
       key, random: host.random.next(), retryAfterMilliseconds: failure.retryAfterMilliseconds)
     note(failure, of: key, failures: failures)
     metrics.session(key.direction, outcome: failure.code.rawValue)

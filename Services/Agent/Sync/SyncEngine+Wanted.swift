@@ -27,13 +27,13 @@ extension SyncEngine {
   func sendWanted(in group: inout DiscardingTaskGroup) {
     guard bus != nil else { return }
     for app in wanted.apps {
-      guard let gate = gate(of: app) else { continue }
+      guard let linkGuard = linkGuard(of: app) else { continue }
       let hashes = wanted.take(app, at: moment.monotonic)
-      group.addTask { await self.send(wanted: hashes, through: gate) }
+      group.addTask { await self.send(wanted: hashes, through: linkGuard) }
     }
   }
 
-  private func gate(of app: ContainerID) -> LinkGuard? {
+  private func linkGuard(of app: ContainerID) -> LinkGuard? {
     let keys = registered.keys.filter { $0.table.app == app && $0.direction == .write }
     if let key = keys.first(where: { coalescer.permits($0, isDemanded: false) }) {
       return LinkGuard(engine: self, key: key, isDemanded: false)
@@ -42,16 +42,16 @@ extension SyncEngine {
     return key.map { LinkGuard(engine: self, key: $0, isDemanded: true) }
   }
 
-  private func send(wanted hashes: [ChunkHash], through gate: LinkGuard) async {
+  private func send(wanted hashes: [ChunkHash], through linkGuard: LinkGuard) async {
     do throws(CaravanError) {
-      let sent = try await dependencies.mover.send(wanted: store.held(hashes), through: gate)
+      let sent = try await dependencies.mover.send(wanted: store.held(hashes), through: linkGuard)
       guard !sent.isEmpty else { return }
-      host.log.info("the cloud had lost chunks, and has them again", [.app: gate.table.app, .count: sent.count])
+      host.log.info("the cloud had lost chunks, and has them again", [.app: linkGuard.table.app, .count: sent.count])
       wanted.noteSent(sent, at: moment.monotonic)
       controlMessages.helloIsDue(at: moment.monotonic)
       signal.raise()
     } catch {
-      host.log.debug("chunks that the cloud has lost do not go", [.table: gate.table, .error: error.description])
+      host.log.debug("chunks that the cloud has lost do not go", [.table: linkGuard.table, .error: error.description])
     }
   }
 }
@@ -59,7 +59,7 @@ extension SyncEngine {
 extension ChunkMover {
   /// Chunks that the cloud has lost, of those that are here; in pieces where the link bears no more.
   /// - Returns: those that it has now.
-  func send(wanted hashes: [ChunkHash], through gate: LinkGuard) async throws(CaravanError) -> Set<ChunkHash> {
+  func send(wanted hashes: [ChunkHash], through linkGuard: LinkGuard) async throws(CaravanError) -> Set<ChunkHash> {
     var rest = hashes[...]
     var sent: Set<ChunkHash> = []
     while !rest.isEmpty {
@@ -69,7 +69,7 @@ extension ChunkMover {
       let last = chunks.last.flatMap { window.lastIndex(of: $0.hash) } ?? window.count - 1
       rest = rest.dropFirst(last + 1)
       guard !chunks.isEmpty else { continue }
-      do throws(CaravanError) { try await put(chunks, [:], through: gate) } catch {
+      do throws(CaravanError) { try await put(chunks, [:], through: linkGuard) } catch {
         guard !sent.isEmpty else { throw error }
         break
       }

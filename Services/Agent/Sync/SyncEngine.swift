@@ -7,7 +7,7 @@ public import CaravanRuntime
 
 /// Keeps the device's tables and the cloud's in step (SIM-60): asks the coalescer what is due whenever something has
 /// happened, sends it in one frame, and lets each table and direction go on by itself from there. All decisions are in
-/// values (`Coalescer`, `ControlMessages`, `SessionBoard`); nothing here must survive a crash, for the store holds it
+/// values (`Coalescer`, `ControlMessages`, `SessionTable`); nothing here must survive a crash, for the store holds it
 /// all.
 public actor SyncEngine: Service {
   typealias Key = Coalescer.Key
@@ -28,7 +28,7 @@ public actor SyncEngine: Service {
 
   var coalescer = Coalescer()
   var controlMessages = ControlMessages(generation: 0)
-  var board = SessionBoard()
+  var sessions = SessionTable()
   var waiters = SyncWaiters()
   var list = SubscriptionList()
   var registered = SyncRegistrations()
@@ -66,12 +66,12 @@ public actor SyncEngine: Service {
     alarm = Alarm(clock: host.clock, ring: signal)
     coalescer.setLink(link)
     meter.use(link)
-    let tallies = SessionTotals()
+    let totals = SessionTotals()
     dependencies = SyncDependencies(
       store: store, exchanger: exchanger,
       mover: ChunkMover(
-        store: store, exchanger: exchanger, clock: host.clock, metrics: metrics, tallies: tallies),
-      metrics: metrics, tallies: tallies, clock: host.clock)
+        store: store, exchanger: exchanger, clock: host.clock, metrics: metrics, totals: totals),
+      metrics: metrics, totals: totals, clock: host.clock)
   }
 
   /// Until `shutDown`. What is on its way then is cut off, as a crash would: the next start takes it up.
@@ -126,7 +126,7 @@ public actor SyncEngine: Service {
   func takeLocalChanges(at now: Moment) {
     for (table, change) in events.takeChanges() {
       let key = Key(table, .write)
-      if change.bytes == 0, board.isRunning(key) {
+      if change.bytes == 0, sessions.isRunning(key) {
         tables[table].noteMore()
       } else if let bytes = change.bytes {
         coalescer.noteChange(key, bytes: bytes, by: change.deadline, at: now)
@@ -136,7 +136,7 @@ public actor SyncEngine: Service {
   }
 
   private func nextTransfer(at now: Moment) -> Transfer? {
-    let hasRoom = board.count < EngineLimits.sessions
+    let hasRoom = sessions.count < EngineLimits.sessions
     var due = hasRoom ? coalescer.takeTransfer(at: now) : nil
     let batch = controlMessages.take(at: now.monotonic, isUnderway: due != nil)
     if due == nil, batch != nil, hasRoom { due = coalescer.takeTransfer(at: now, isUnderway: true) }

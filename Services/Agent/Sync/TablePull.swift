@@ -9,21 +9,21 @@ internal import CaravanWire
 /// (`begin`), the rest goes alone (`finish`).
 struct TablePull: Sendable {
   private let dependencies: SyncDependencies
-  private let gate: LinkGuard
+  private let linkGuard: LinkGuard
   private(set) var session: PullSession
   /// Whether the first frame proposes the table's type and asks for a page.
   private var first = (proposes: false, asks: false)
   /// A ticket that came with the first frame.
   private var ticket: Ticket?
 
-  init(_ table: TableID, dependencies: SyncDependencies, gate: LinkGuard, startsOver: Bool) {
+  init(_ table: TableID, dependencies: SyncDependencies, linkGuard: LinkGuard, startsOver: Bool) {
     self.dependencies = dependencies
-    self.gate = gate
+    self.linkGuard = linkGuard
     session = PullSession(table, startsOver: startsOver)
   }
 
   var table: TableID { session.table }
-  var transport: FragmentTransport { FragmentTransport(mover: dependencies.mover, gate: gate) }
+  var transport: FragmentTransport { FragmentTransport(mover: dependencies.mover, linkGuard: linkGuard) }
 
   /// - Parameters:
   ///   - maximumBytes: of the page that travels with the first frame.
@@ -141,11 +141,11 @@ struct TablePull: Sendable {
       try await store.isDamaged(atCloud: rows, of: table)
       return .marked
     case .apply(let entries, let token, let end, let point, let brings):
-      let brought = brings ? await dependencies.mover.bring(for: entries, through: gate) : []
+      let brought = brings ? await dependencies.mover.bring(for: entries, through: linkGuard) : []
       let summary = try await store.apply(entries, with: brought, to: table, token: token, end: end, point: point)
-      if !summary.lacksBodies { dependencies.tallies.add(SessionCounters(summary), to: Coalescer.Key(table, .read)) }
+      if !summary.lacksBodies { dependencies.totals.add(SessionCounters(summary), to: Coalescer.Key(table, .read)) }
       return .applied(summary)
-    case .fetchChunks: return .fetched(try await dependencies.mover.fetchMissing(through: gate))
+    case .fetchChunks: return .fetched(try await dependencies.mover.fetchMissing(through: linkGuard))
     case .open, .askEarly, .awaitPage, .decline, .stop: preconditionFailure("\(action) is no work of its own")
     }
   }
@@ -166,7 +166,7 @@ extension TablePull {
   private func exchange(_ question: Operation.Kind, by transport: FragmentTransport?) async throws(CaravanError)
     -> Result.Kind
   {
-    try await dependencies.exchanger.exchange([question], through: [gate], by: transport)[0]
+    try await dependencies.exchanger.exchange([question], through: [linkGuard], by: transport)[0]
   }
 
   private func pull(

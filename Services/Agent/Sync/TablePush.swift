@@ -9,7 +9,7 @@ internal import CaravanWire
 /// (`begin`), the rest goes alone (`finish`).
 struct TablePush: Sendable {
   private let dependencies: SyncDependencies
-  private let gate: LinkGuard
+  private let linkGuard: LinkGuard
   /// What the cloud has refused as it is is tried again, behind all else.
   private let retriesRefused: Bool
   /// How much later the first push may still come.
@@ -21,19 +21,19 @@ struct TablePush: Sendable {
   private var stamp: CommitStamp?
 
   init(
-    _ table: TableID, dependencies: SyncDependencies, gate: LinkGuard, pending: PlanInFlight?, lacksRoom: Bool,
+    _ table: TableID, dependencies: SyncDependencies, linkGuard: LinkGuard, pending: PlanInFlight?, lacksRoom: Bool,
     retriesRefused: Bool,
     slackMilliseconds: UInt32
   ) {
     self.dependencies = dependencies
-    self.gate = gate
+    self.linkGuard = linkGuard
     self.retriesRefused = retriesRefused
     self.slackMilliseconds = slackMilliseconds
-    session = PushSession(table, pending: pending, lacksRoom: lacksRoom, isDemanded: gate.isDemanded)
+    session = PushSession(table, pending: pending, lacksRoom: lacksRoom, isDemanded: linkGuard.isDemanded)
   }
 
   var table: TableID { session.table }
-  var transport: FragmentTransport { FragmentTransport(mover: dependencies.mover, gate: gate) }
+  var transport: FragmentTransport { FragmentTransport(mover: dependencies.mover, linkGuard: linkGuard) }
 
   /// - Returns: what to send first; nothing when there is nothing to do.
   mutating func begin() async throws(CaravanError) -> [Operation.Kind] { try await carryOut(session.start()) }
@@ -47,7 +47,7 @@ struct TablePush: Sendable {
       let operations = try await carryOut(session.receive(event))
       if operations.isEmpty { return }
       do throws(CaravanError) {
-        answer = .success(try await dependencies.exchanger.exchange(operations, through: [gate], by: transport))
+        answer = .success(try await dependencies.exchanger.exchange(operations, through: [linkGuard], by: transport))
       } catch {
         answer = .failure(error)
       }
@@ -72,7 +72,7 @@ struct TablePush: Sendable {
 
   private func perform(_ action: PushSession.Action) async throws(CaravanError) -> PushSession.Event {
     switch action {
-    case .askPermission: return .permission(await gate.mayCollect())
+    case .askPermission: return .permission(await linkGuard.mayCollect())
     case .readState: return .state(try await dependencies.store.syncState(of: table))
     case .abort(let op):
       try await dependencies.store.abort(op)
@@ -88,15 +88,15 @@ struct TablePush: Sendable {
       return .adopted
     case .record(let outcomes, let plan):
       let summary = try await dependencies.store.record(outcomes, of: plan.op, by: stamp)
-      dependencies.tallies.add(SessionCounters(plan.mutations, outcomes), to: Coalescer.Key(table, .write))
+      dependencies.totals.add(SessionCounters(plan.mutations, outcomes), to: Coalescer.Key(table, .write))
       return .recorded(summary)
     case .reject(let outcomes, let op):
       _ = try await dependencies.store.record(outcomes, of: op, by: nil)
       return .rejected
-    case .fetchChunks: return .fetched((try? await dependencies.mover.fetchMissing(through: gate)) == true)
+    case .fetchChunks: return .fetched((try? await dependencies.mover.fetchMissing(through: linkGuard)) == true)
     case .stage(let hashes, let op, let vain):
       let needs = try await dependencies.store.unsentChunks(of: op).filter { !vain.contains($0.hash.bytes) }
-      do throws(CaravanError) { try await dependencies.mover.upload(hashes, needs: needs, through: gate) } catch {
+      do throws(CaravanError) { try await dependencies.mover.upload(hashes, needs: needs, through: linkGuard) } catch {
         return .stagingFailed(error)
       }
       return .staged
@@ -118,11 +118,11 @@ struct TablePush: Sendable {
 
   private func load(_ op: UInt64, isShort: Bool) async throws(CaravanError) -> PushSession.Event {
     let needs = try await dependencies.store.unsentChunks(of: op)
-    let riders = try await dependencies.mover.riders(for: needs, isFree: await gate.isFree())
-    let items = riders.chunks.map { InlineChunks.Item(hash: $0.hash, data: $0.data, bases: $0.bases) }
+    let inlineChunks = try await dependencies.mover.inlineChunks(for: needs, isFree: await linkGuard.isFree())
+    let items = inlineChunks.chunks.map { InlineChunks.Item(hash: $0.hash, data: $0.data, bases: $0.bases) }
     return .loaded(
-      InlineChunks(items, isAll: riders.isAll),
-      refusal: isShort ? nil : dependencies.exchanger.meter.refusal(of: riders.plainBytes))
+      InlineChunks(items, isAll: inlineChunks.isAll),
+      refusal: isShort ? nil : dependencies.exchanger.meter.refusal(of: inlineChunks.plainBytes))
   }
 }
 

@@ -50,7 +50,7 @@ struct TransferFrames: Sendable {
     do throws(CaravanError) {
       answer = .success(
         try await engine.exchanger.exchange(
-          frame.flatMap(\.operations), through: frame.compactMap { $0.transport?.gate },
+          frame.flatMap(\.operations), through: frame.compactMap { $0.transport?.linkGuard },
           by: frame.lazy.compactMap(\.transport).first))
     } catch {
       answer = .failure(error)

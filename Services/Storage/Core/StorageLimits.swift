@@ -48,12 +48,12 @@ package enum StorageLimits {
   package static let objectTenure: Duration = .seconds(10)
   /// Upload tickets whose use is remembered at once.
   package static let ticketsRemembered = 16_384
-  /// Records whose time is over that one step of upkeep deletes, and how long one process does so alone.
+  /// Records whose time is over that one step of maintenance deletes, and how long one process does so alone.
   package static let expiredPerStep = 256
   package static let expiryTenure: Duration = .seconds(30)
   /// How long a deletion can be put off.
   package static let longestGrace: Duration = .seconds(366 * 86_400)
-  /// Actions whose time has come that one step of upkeep sees to, and zones that one of them deletes in it.
+  /// Actions whose time has come that one step of maintenance sees to, and zones that one of them deletes in it.
   package static let actionsPerStep = 4
   package static let zonesPerStep = 64
   /// Zones whose contention is counted apart; three series each.
@@ -76,14 +76,14 @@ package enum StorageLimits {
   /// Milliseconds that the clocks of storage's machine and of the database's server may differ by.
   package static let clockDifference: Int64 = 60_000
   /// Maintenance follows a commit after so long, and comes anyway after the longer time.
-  package static let upkeepInterval: Duration = .seconds(5)
+  package static let maintenanceInterval: Duration = .seconds(5)
   package static let idleUpkeepInterval: Duration = .seconds(60)
-  /// With so many requests in flight upkeep lets them go first, for so long at most; how often it looks; and after that
-  /// time it rests so many times as long as each step took: a tenth of the time is its.
+  /// With so many requests in flight maintenance lets them go first, for so long at most; how often it looks; and after
+  /// that time it rests so many times as long as each step took: a tenth of the time is its.
   package static let busyRequests = 8
   package static let longestUpkeepDelayNanoseconds: UInt64 = 30_000_000_000
-  package static let upkeepLookNanoseconds: UInt64 = 250_000_000
-  package static let upkeepRests: UInt64 = 9
+  package static let maintenanceLookNanoseconds: UInt64 = 250_000_000
+  package static let maintenanceRests: UInt64 = 9
   /// All chunks are read within this time, to find those that the disk has lost: in steps of so many bytes, at least so
   /// many steps in that time, and no more than so many at once after a pause.
   package static let scrubPeriodNanoseconds: UInt64 = 7 * 86_400 * 1_000_000_000

@@ -4,11 +4,11 @@ import CaravanStorageCore
 import CaravanStore
 
 extension CounterName {
-  static let upkeepPutOff = CounterName(
-    "caravan_storage_upkeep_put_off_total", "Times that upkeep looked, and let requests go first.")
+  static let maintenancePutOff = CounterName(
+    "caravan_storage_maintenance_put_off_total", "Times that maintenance looked, and let requests go first.")
 }
 
-/// The store's upkeep, step by step, as long as there is something to do; it makes way for requests (CK-32).
+/// The store's maintenance, step by step, as long as there is something to do; it makes way for requests (CK-32).
 struct Maintenance: Sendable {
   private let store: any Store
   private let actions: DelayedActions
@@ -33,7 +33,7 @@ struct Maintenance: Sendable {
     self.metrics = metrics
     self.moved = moved
     self.requests = requests
-    putOff = host.metrics.counter(.upkeepPutOff)
+    putOff = host.metrics.counter(.maintenancePutOff)
   }
 
   /// Until the task is cancelled.
@@ -41,7 +41,7 @@ struct Maintenance: Sendable {
     var expiry = Expiry(store: store, actions: actions, host: host)
     var damage = DamageWatch(store: store, host: host)
     var pace = MaintenancePace()
-    let outage = Outage(host, "upkeep of the store fails", over: "upkeep of the store goes on")
+    let outage = Outage(host, "maintenance of the store fails", over: "maintenance of the store goes on")
     while !Task.isCancelled {
       await makeWay(&pace)
       let begin = host.clock.now.nanoseconds
@@ -55,7 +55,7 @@ struct Maintenance: Sendable {
       pace.stepped(from: begin, to: host.clock.now.nanoseconds, hasMore: hasMore)
       if hasMore { continue }
       await moved.wait(atMost: StorageLimits.idleUpkeepInterval, clock: host.clock)
-      try? await host.clock.sleep(for: StorageLimits.upkeepInterval)
+      try? await host.clock.sleep(for: StorageLimits.maintenanceInterval)
     }
   }
 

@@ -15,7 +15,7 @@ package final class StorageService: Service {
   private let host: Host
   private let metrics: StorageMetrics
   private let objects: ObjectMover?
-  private let upkeep: Maintenance
+  private let maintenance: Maintenance
   private let moves: OwnerMover?
 
   /// - Parameters:
@@ -49,7 +49,7 @@ package final class StorageService: Service {
       endpoints: methods.endpoints + [chunks.endpoint]
     ) { store.trouble }
     self.service = service
-    upkeep = Maintenance(
+    maintenance = Maintenance(
       store: store, actions: actions, host: host, metrics: metrics, moved: feed.moved,
       requests: { service.inFlight }, clock: clock, server: server)
   }
@@ -59,7 +59,7 @@ package final class StorageService: Service {
       group.addTask { try await self.service.run() }
       group.addTask { await self.feed.run(self.bus, self.host, self.metrics) }
       group.addTask { await self.announceHeads() }
-      group.addTask { await self.upkeep.run() }
+      group.addTask { await self.maintenance.run() }
       if let objects { group.addTask { await objects.run() } }
       if let moves { group.addTask { await moves.run() } }
       // The service's end ends the others; the last commits are announced first.

@@ -20,7 +20,7 @@ package struct SpreadUsage: Sendable {
 
   package init() {}
 
-  /// Of an account with a limit that is about to write. Nothing, as long as upkeep has not looked.
+  /// Of an account with a limit that is about to write. Nothing, as long as maintenance has not looked.
   package mutating func elsewhere(of account: Account, but partition: Partition) -> Usage {
     if waiting.count < StoreLimits.spreadAccounts, isWaiting.insert(account).inserted { waiting.append(account) }
     guard let known = told[account] else { return Usage() }

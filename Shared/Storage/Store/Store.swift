@@ -171,7 +171,8 @@ public protocol Store: Sendable {
 
   func status() async throws(CaravanError) -> StoreStatus
 
-  /// One bounded step of upkeep: entries of deleted zones, unreferenced chunks after their grace, old log, old pages.
+  /// One bounded step of maintenance: entries of deleted zones, unreferenced chunks after their grace, old log, old
+  /// pages.
   /// - Returns: whether there is more to do now.
   func collect() async throws(CaravanError) -> Bool
 }

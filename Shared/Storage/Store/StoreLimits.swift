@@ -55,15 +55,15 @@ public enum StoreLimits {
   public static let tombstoneGrace: Duration = .seconds(3_600)
   /// Devices' positions that wait to be written.
   public static let sightingsWaiting = 16_384
-  /// Those that one step of upkeep writes.
+  /// Those that one step of maintenance writes.
   public static let sightingsWritten = 512
   /// How long a device that reads a snapshot may stay away before what only the snapshot has is removed.
   public static let snapshotPatience: Duration = .seconds(600)
-  /// Zones that one step of upkeep looks at for tombstones.
+  /// Zones that one step of maintenance looks at for tombstones.
   public static let zonesPerPurge = 8
   /// Accounts whose use by partition is remembered, or waits to be summed.
   public static let spreadAccounts = 16_384
-  /// Those that one step of upkeep sums.
+  /// Those that one step of maintenance sums.
   public static let spreadAccountsSummed = 32
   /// How old that may be where an account is in several partitions, and where it is in none but its own.
   public static let spreadFreshness: Duration = .seconds(5)

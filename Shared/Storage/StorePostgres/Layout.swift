@@ -103,7 +103,7 @@ enum Layout {
       partition integer NOT NULL, zone bigint NOT NULL, writer bytea NOT NULL, since bigint NOT NULL,
       reach bigint NOT NULL, PRIMARY KEY (partition, zone, writer))
     """,
-    // Who has pulled, when last and from where: written now and then by upkeep.
+    // Who has pulled, when last and from where: written now and then by maintenance.
     """
     CREATE TABLE IF NOT EXISTS caravan_sightings(
       partition integer NOT NULL, zone bigint NOT NULL, device bytea NOT NULL, seen bigint NOT NULL,

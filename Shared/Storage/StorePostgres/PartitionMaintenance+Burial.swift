@@ -23,9 +23,9 @@ extension StorePostgres {
   func buryZones(clock: Int64?) async throws(CaravanError) -> Bool {
     let start = burialTurn.withLock { $0 }
     let rule = options.tombstones
-    let (turn, hasMore) = try await perform(in: start.partition) { (upkeep) throws(PostgresError) in
+    let (turn, hasMore) = try await perform(in: start.partition) { (maintenance) throws(PostgresError) in
       var turn = start
-      let hasMore = try upkeep.buryZones(&turn, rule, clock: clock)
+      let hasMore = try maintenance.buryZones(&turn, rule, clock: clock)
       return (turn, hasMore)
     }
     burialTurn.withLock { $0 = turn }

@@ -53,7 +53,7 @@ enum PostgresLimits {
   static let heldPause: Duration = .milliseconds(500)
   /// Chunks whose counts one statement changes: it compares each with each.
   static let chunksPerStatement = 256
-  /// Rows one step of upkeep removes.
+  /// Rows one step of maintenance removes.
   static let collectedRows = 512
   static let collectedChunks = 64
   /// Ids of zones that one step looks at, and the most of them that were deleted long ago and go with it.
@@ -94,9 +94,9 @@ enum PostgresLimits {
 
 extension ConnectionOptions {
   /// What it does may take long: it is waited for as long as the server is there.
-  static func upkeep(_ address: ConnectionString) -> ConnectionOptions {
+  static func maintenance(_ address: ConnectionString) -> ConnectionOptions {
     var options = store(address)
-    options.applicationName = "caravan-upkeep"
+    options.applicationName = "caravan-maintenance"
     options.replyMilliseconds = .max
     options.preamble += ["SET statement_timeout = 0", "SET idle_in_transaction_session_timeout = 0"]
     return options

@@ -2,7 +2,7 @@ internal import CaravanModel
 internal import CaravanRuntime
 internal import CaravanStore
 
-/// The store's `SpreadUsage`, which its writers ask and its upkeep tells.
+/// The store's `SpreadUsage`, which its writers ask and its maintenance tells.
 final class SpreadAccounts: Sendable {
   private let usage = Mutex(SpreadUsage())
   private let clock: any Clock

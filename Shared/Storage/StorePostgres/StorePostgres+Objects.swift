@@ -12,8 +12,8 @@ extension StorePostgres {
     _ task: ObjectTask, _ outcome: ObjectOutcome, paths: [String]
   ) async throws(CaravanError) {
     let (partition, clock) = (Partition(of: task.zone.database), clock)
-    try await perform(in: partition) { (upkeep) throws(PostgresError) in
-      try upkeep.finish(task, outcome, paths: paths, in: partition, clock: clock)
+    try await perform(in: partition) { (maintenance) throws(PostgresError) in
+      try maintenance.finish(task, outcome, paths: paths, in: partition, clock: clock)
     }
   }
 

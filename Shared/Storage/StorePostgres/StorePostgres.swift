@@ -17,7 +17,7 @@ public final class StorePostgres: Store {
   private let liveness = Liveness()
   private let metrics: PostgresMetrics
   private let outage: Outage
-  /// Where devices have shown to be, until upkeep writes it.
+  /// Where devices have shown to be, until maintenance writes it.
   private let sightings = Mutex(Sightings())
   private let spread: SpreadAccounts
   private let purgeTurn = Mutex(PurgeTurn())
@@ -57,7 +57,7 @@ public final class StorePostgres: Store {
         name: "pg-read-\($0)", options, host: host, liveness: liveness, metrics: metrics, outage: outage)
     }
     slowLane = ReaderLane(
-      name: "pg-upkeep", options, connection: .upkeep(options.address), host: host, liveness: liveness,
+      name: "pg-maintenance", options, connection: .maintenance(options.address), host: host, liveness: liveness,
       metrics: metrics, outage: outage)
     indexesDue = Mutex(host.clock.now)
     do throws(CaravanError) { try await open() } catch {
@@ -298,20 +298,20 @@ public final class StorePostgres: Store {
     let survey = try await writers[0].perform { (db) throws(PostgresError) in
       try PartitionMaintenance(db: db).survey(clock: clock)
     }
-    try await work(on: survey.purging.first) { (upkeep, partition) throws(PostgresError) in
-      try upkeep.purgeZone(in: partition, clock: clock)
+    try await work(on: survey.purging.first) { (maintenance, partition) throws(PostgresError) in
+      try maintenance.purgeZone(in: partition, clock: clock)
     }
-    try await work(on: survey.unreferenced.first) { (upkeep, partition) throws(PostgresError) in
-      try upkeep.removeChunks(in: partition, clock: clock)
+    try await work(on: survey.unreferenced.first) { (maintenance, partition) throws(PostgresError) in
+      try maintenance.removeChunks(in: partition, clock: clock)
     }
-    try await work(on: survey.longLogs.first) { (upkeep, partition) throws(PostgresError) in
-      try upkeep.trimLog(of: partition)
+    try await work(on: survey.longLogs.first) { (maintenance, partition) throws(PostgresError) in
+      try maintenance.trimLog(of: partition)
     }
-    try await work(on: survey.groups.first) { (upkeep, partition) throws(PostgresError) in
-      try upkeep.collectGroups(in: partition, clock: clock)
+    try await work(on: survey.groups.first) { (maintenance, partition) throws(PostgresError) in
+      try maintenance.collectGroups(in: partition, clock: clock)
     }
-    try await work(on: survey.leases.first) { (upkeep, partition) throws(PostgresError) in
-      try upkeep.removeLeases(in: partition, clock: clock)
+    try await work(on: survey.leases.first) { (maintenance, partition) throws(PostgresError) in
+      try maintenance.removeLeases(in: partition, clock: clock)
     }
     var hasMore = try await collectDevices(survey.buried, clock: clock)
     if try await buryZones(clock: clock) { hasMore = true }
@@ -337,7 +337,7 @@ public final class StorePostgres: Store {
       return true
     }
     guard isDue else { return }
-    let holder = "index-upkeep-\(host.random.below(1 << 40))"
+    let holder = "index-maintenance-\(host.random.below(1 << 40))"
     guard try await lease(["store/indexes"], holder: holder, ttl: PostgresLimits.indexPause)[0].isGranted else {
       return
     }
@@ -382,7 +382,7 @@ public final class StorePostgres: Store {
     on partition: Partition?, _ step: @Sendable (PartitionMaintenance, Partition) throws(PostgresError) -> Void
   ) async throws(CaravanError) {
     guard let partition else { return }
-    try await perform(in: partition) { (upkeep) throws(PostgresError) in try step(upkeep, partition) }
+    try await perform(in: partition) { (maintenance) throws(PostgresError) in try step(maintenance, partition) }
   }
 
   func perform<Value: Sendable>(

@@ -241,7 +241,7 @@ actor WriterLane {
 
   // MARK: Other work on this connection
 
-  /// For the making of the tables and for upkeep, which are not tried again here.
+  /// For the making of the tables and for maintenance, which are not tried again here.
   func perform<Value: Sendable>(
     _ work: @Sendable (Connection) throws(PostgresError) -> Value
   ) throws(CaravanError) -> Value {

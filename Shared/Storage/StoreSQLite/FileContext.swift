@@ -4,8 +4,8 @@ internal import CaravanRuntime
 internal import CaravanSQLite
 internal import CaravanStore
 
-/// What the parts of a file's writer share: its connection, the file of long chunks, the time, and where upkeep goes
-/// on.
+/// What the parts of a file's writer share: its connection, the file of long chunks, the time, and where maintenance
+/// goes on.
 final class FileContext {
   let db: Connection
   let reads: FileReads
@@ -15,7 +15,7 @@ final class FileContext {
   let metrics: FileMetrics
   var turns = Turns()
 
-  /// Where upkeep goes on.
+  /// Where maintenance goes on.
   struct Turns {
     /// The zone whose tombstones are looked at next.
     var purge: Int64 = 0

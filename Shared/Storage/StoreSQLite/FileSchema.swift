@@ -74,7 +74,7 @@ enum FileSchema {
     CREATE TABLE footprints(
       zone INTEGER NOT NULL, writer TEXT NOT NULL, first INTEGER NOT NULL, reach INTEGER NOT NULL,
       PRIMARY KEY (zone, writer)) WITHOUT ROWID;
-    -- Who has pulled, when last and from where: written now and then by upkeep.
+    -- Who has pulled, when last and from where: written now and then by maintenance.
     CREATE TABLE sightings(
       zone INTEGER NOT NULL, device TEXT NOT NULL, seen INTEGER NOT NULL, target INTEGER NOT NULL,
       time INTEGER NOT NULL, PRIMARY KEY (zone, device)) WITHOUT ROWID;

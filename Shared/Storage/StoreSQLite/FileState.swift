@@ -23,7 +23,7 @@ final class FileState: FilePart {
   let groups: FileGroups
   /// How the file of long chunks was when the open transaction began.
   var mark: ChunkFile.Mark?
-  /// And where upkeep went on then.
+  /// And where maintenance went on then.
   var turnsBefore = FileContext.Turns()
 
   /// Opens the files, or makes them.

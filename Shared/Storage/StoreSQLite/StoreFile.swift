@@ -8,7 +8,7 @@ internal import struct Synchronization.Atomic
 /// One file with its writer and readers.
 final class StoreFile: Sendable {
   let writer: FileWriter
-  /// Where devices have shown to be, until upkeep writes it.
+  /// Where devices have shown to be, until maintenance writes it.
   let sightings = Mutex(Sightings())
   private let readers: [FileReader]
   private let turn = Atomic<Int>(0)

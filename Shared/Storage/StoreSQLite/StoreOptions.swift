@@ -51,10 +51,10 @@ enum FileLimits {
     waitingWrites: 4_096, waitingBytes: 64 << 20, groupWrites: 512, groupBytes: 8 << 20)
   /// Rows remembered by the writer; one more and all are forgotten.
   static let rememberedRows = 8_192
-  /// Rows one step of upkeep removes.
+  /// Rows one step of maintenance removes.
   static let collectedRows = 512
   static let collectedChunks = 64
-  /// Zones that one step of upkeep looks at, whether they were deleted long ago.
+  /// Zones that one step of maintenance looks at, whether they were deleted long ago.
   static let zonesPerBurial = 64
   /// Milliseconds that the time may step back in daily use.
   static let clockStep: Int64 = 60_000

@@ -25,7 +25,7 @@ import Testing
     var pace = ScrubPace()
     var read: UInt64 = 0
     #expect(pace.portion(of: kept, at: 0) == nil, "nothing is due at once")
-    // As upkeep looks: every five seconds, with steps as long as there is something due.
+    // As maintenance looks: every five seconds, with steps as long as there is something due.
     for now in stride(from: UInt64(0), through: Self.week + Self.week / 100, by: 5_000_000_000) {
       while let portion = pace.portion(of: kept, at: now) {
         #expect(portion <= StorageLimits.scrubStepBytes)

@@ -15,13 +15,13 @@ import struct Synchronization.Atomic
 
 @testable import CaravanStorageDriver
 
-/// Goal: upkeep makes way for requests, and gets done all the same (CK-32). Method: its pace as a table; then upkeep
-/// itself on a store in memory, with the load and the time in the test's hands.
+/// Goal: maintenance makes way for requests, and gets done all the same (CK-32). Method: its pace as a table; then
+/// maintenance itself on a store in memory, with the load and the time in the test's hands.
 @Suite(.timeLimit(.minutes(1))) struct MaintenanceTests {
   private static let milliseconds: UInt64 = 1_000_000
   private static let busy = StorageLimits.busyRequests
   private static let delay = StorageLimits.longestUpkeepDelayNanoseconds / milliseconds
-  private static let look = StorageLimits.upkeepLookNanoseconds / milliseconds
+  private static let look = StorageLimits.maintenanceLookNanoseconds / milliseconds
 
   /// Times in milliseconds.
   private enum Event: Sendable {
@@ -70,7 +70,7 @@ import struct Synchronization.Atomic
       ]),
   ]
 
-  @Test("CK-32: how long upkeep makes way", arguments: courses)
+  @Test("CK-32: how long maintenance makes way", arguments: courses)
   private func pace(course: Course) {
     var pace = MaintenancePace()
     for event in course.events {
@@ -88,7 +88,7 @@ import struct Synchronization.Atomic
     let requests = Mutex(busy)
   }
 
-  /// Runs upkeep under a load that `body` sets. There is a record whose time is over.
+  /// Runs maintenance under a load that `body` sets. There is a record whose time is over.
   private static func whileKeeping(
     _ body: @Sendable (StorageBench, Load, _ isDeleted: @Sendable () async throws -> Bool) async throws -> Void
   ) async throws {
@@ -101,11 +101,11 @@ import struct Synchronization.Atomic
     _ = try await store.commit(Commit(zone: zone, op: op, isAtomic: false, mutations: [mutation]))
     bench.clock.advance(by: .seconds(2))
     let load = Load()
-    let upkeep = Maintenance(
+    let maintenance = Maintenance(
       store: store, actions: DelayedActions(store: store, host: bench.host), host: bench.host,
       metrics: StorageMetrics(bench.host.metrics), moved: Signal(), requests: { load.requests.withLock { $0 } })
     try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { await upkeep.run() }
+      group.addTask { await maintenance.run() }
       defer { group.cancelAll() }
       try await body(bench, load) { try await store.fetch(["over"], in: zone).allSatisfy(\.isDeleted) }
     }
@@ -118,7 +118,7 @@ import struct Synchronization.Atomic
     bench.clock.advance(by: .milliseconds(Int64(look)))
   }
 
-  @Test("CK-32: while there is much to do upkeep waits, and goes on once there is less")
+  @Test("CK-32: while there is much to do maintenance waits, and goes on once there is less")
   func yields() async throws {
     try await Self.whileKeeping { bench, load, isDeleted in
       for _ in 0..<20 {
@@ -131,7 +131,7 @@ import struct Synchronization.Atomic
     }
   }
 
-  @Test("CK-32: however much there is to do, upkeep comes to its turn")
+  @Test("CK-32: however much there is to do, maintenance comes to its turn")
   func overdue() async throws {
     try await Self.whileKeeping { bench, _, isDeleted in
       for _ in 0..<(Self.delay / Self.look) {
@@ -167,13 +167,13 @@ import struct Synchronization.Atomic
     }
   }
 
-  @Test("CK-32: upkeep of a service makes way for the requests that it has in flight")
+  @Test("CK-32: maintenance of a service makes way for the requests that it has in flight")
   func inFlight() async throws {
     let gate = LinkGuard()
     var options = StoreOptions.simulation(.memory)
     options.statements = gate
     try await StorageBench.with(options) { bench in
-      let putOff = bench.host.metrics.counter(.upkeepPutOff)
+      let putOff = bench.host.metrics.counter(.maintenancePutOff)
       let zone = try StorageBench.zone()
       // Maintenance that was held up as well would not look.
       try await gate.untilQuiet()
@@ -191,7 +191,7 @@ import struct Synchronization.Atomic
         }
         // Whatever comes of it, those that are held up are let go before they are waited for.
         defer { gate.set(open: true) }
-        try await eventually("upkeep looks, and lets them go first") {
+        try await eventually("maintenance looks, and lets them go first") {
           // It comes now and then, whether there were commits or not.
           bench.clock.advance(by: .seconds(10))
           return putOff.value > 0

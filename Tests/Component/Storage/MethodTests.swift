@@ -204,15 +204,15 @@ import Testing
     }
   }
 
-  @Test("upkeep runs by itself: what nobody refers to is gone after its lease")
-  func upkeep() async throws {
+  @Test("maintenance runs by itself: what nobody refers to is gone after its lease")
+  func maintenance() async throws {
     try await StorageBench.with { bench in
       _ = try await bench.chunks(ChunkRequest(ticket: bench.ticket(), put: [Chunk([1, 2, 3])]))
       #expect(try await bench.status().chunks == 1)
       await bench.clock.untilSleepers()
       bench.clock.advance(by: StoreLimits.stagingLease + StoreLimits.stagingGrace + .seconds(1))
       try await eventually("the chunk is collected") {
-        bench.clock.advance(by: StorageLimits.upkeepInterval)
+        bench.clock.advance(by: StorageLimits.maintenanceInterval)
         return try await bench.status().chunks == 0
       }
     }

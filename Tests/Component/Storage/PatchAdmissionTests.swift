@@ -200,8 +200,8 @@ import Testing
       let done = try await commit(bench, 1, save(object.asset), lists: [object.asset])
       #expect(done.outcomes.map(\.verdict) == [.accepted])
       bench.clock.advance(by: StoreLimits.stagingLease + StoreLimits.stagingGrace + .seconds(60))
-      try await eventually("upkeep has looked") {
-        bench.clock.advance(by: StorageLimits.upkeepInterval)
+      try await eventually("maintenance has looked") {
+        bench.clock.advance(by: StorageLimits.maintenanceInterval)
         return try await bench.status().chunks == 41
       }
       let op = OpID(writer: "phone", epoch: 1, number: 2)
@@ -211,7 +211,7 @@ import Testing
         in: StorageBench.partition)
       bench.clock.advance(by: StoreLimits.stagingLease + StoreLimits.stagingGrace + .seconds(60))
       try await eventually("all are collected") {
-        bench.clock.advance(by: StorageLimits.upkeepInterval)
+        bench.clock.advance(by: StorageLimits.maintenanceInterval)
         return try await bench.status().chunks == 0
       }
     }

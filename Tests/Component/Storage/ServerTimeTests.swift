@@ -10,8 +10,8 @@ import Testing
 @testable import CaravanStorageDriver
 
 /// Goal: where the store keeps the time of a database's server, that server's clock deletes nothing when it jumps, and
-/// neither does one process whose own clock is wrong (issue 5, B12). Method: upkeep on a store in memory, whose time is
-/// the server's; the machine of storage beside it is in the test's hands.
+/// neither does one process whose own clock is wrong (issue 5, B12). Method: maintenance on a store in memory, whose
+/// time is the server's; the machine of storage beside it is in the test's hands.
 @Suite(.timeLimit(.minutes(1))) struct ServerTimeTests {
   private static let hours = StoreLimits.stagingLease + StoreLimits.stagingGrace + .seconds(60)
   private static let years: Duration = .seconds(10 * 365 * 86_400)
@@ -66,12 +66,12 @@ import Testing
     let machine = Machine(wall: wall + ahead.components.seconds * 1_000, isSynchronised: isSynchronised)
     let server = ServerTime(machine) { base.clock.wallTime }
     let clock = TrustedClock(base.clock, server, of: "PostgreSQL's server", log: base.host.log)
-    let upkeep = Maintenance(
+    let maintenance = Maintenance(
       store: store, actions: DelayedActions(store: store, host: base.host), host: base.host,
       metrics: StorageMetrics(base.host.metrics), moved: Signal(), requests: { 0 }, clock: clock, server: server)
     let hash = try #require(ChunkHash(SHA256.hash([1, 2, 3]).bytes))
     try await store.stage([ChunkBytes(hash: hash, bytes: [1, 2, 3])], in: StorageBench.database)
-    let running = Task { await upkeep.run() }
+    let running = Task { await maintenance.run() }
     try await body(Bench(base: base, store: store, machine: machine, clock: clock))
     running.cancel()
     await running.value

@@ -21,7 +21,7 @@ import Testing
       zone: zone, position: position, reader: .init(writer: device, epoch: 1), isFresh: isFresh)
   }
 
-  /// All upkeep, in two visits a grace apart: only then is a tombstone known to be old.
+  /// All maintenance, in two visits a grace apart: only then is a tombstone known to be old.
   private static func purge(_ bench: StoreBench, afterGrace: Bool = true) async throws {
     while try await bench.store.collect() {}
     if afterGrace { bench.clock.advance(by: rule.grace) }

@@ -5,11 +5,11 @@ import CaravanWire
 import Testing
 
 /// Goal: what has a time ends when that is over, for every device, and what was to end can be kept (CK-30, CK-32).
-/// Method: devices against the whole cloud, upkeep included, in the simulation's time.
+/// Method: devices against the whole cloud, maintenance included, in the simulation's time.
 @Suite(.timeLimit(.minutes(2))) struct LifetimeTests {
   private static let minute = Duration.seconds(60)
-  /// Longer than upkeep rests.
-  private static let upkeep = Duration.seconds(90)
+  /// Longer than maintenance rests.
+  private static let maintenance = Duration.seconds(90)
 
   private static func pass(_ place: CloudPlace, _ duration: Duration) async throws {
     try await place.cloud.host.clock.sleep(for: duration)
@@ -43,7 +43,7 @@ import Testing
       #expect(try await Self.live(place) == (["a", "b"], ["a", "b"]))
       try await Self.pass(place, Self.minute * 5)
       #expect(try await Self.live(place).read == (hides ? ["a"] : ["a", "b"]), "over, and not collected")
-      try await Self.pass(place, Self.upkeep)
+      try await Self.pass(place, Self.maintenance)
       #expect(try await Self.live(place) == (["a"], ["a"]), "what was written again goes on")
       guard case .pull(let page) = try await place.insist(place.pull) else { throw Missing("page") }
       #expect(try page.entries.map { "\($0.name) \($0.deleted)" }.sorted() == ["a false", "b true"], "all hear of it")
@@ -83,7 +83,7 @@ import Testing
       #expect(try await place.insist(Self.drop(place, grace: hour)).text == "done")
       try await Self.pass(place, hour - .seconds(1))
       #expect(try await Self.zones(place) == ["t"])
-      try await Self.pass(place, Self.upkeep)
+      try await Self.pass(place, Self.maintenance)
       #expect(try await Self.zones(place).isEmpty)
       #expect(try await place.insist(Self.drop(place)).text == "failure noSuchObject", "it is too late")
     }

@@ -39,16 +39,16 @@ import Testing
   @Test("CK-37 cross-device sync: a device that was off continues where it was, and where another left off")
   func handOver() async throws {
     try await CloudCluster.with { cloud in
-      let (desk, phone) = (try cloud.device("desk"), try cloud.device("phone"))
-      let type = try await Self.type(desk)
-      _ = try await desk.push(1, [.save("draft", [1: .text("Dear")], type: type)])
+      let (handler, phone) = (try cloud.device("desk"), try cloud.device("phone"))
+      let type = try await Self.type(handler)
+      _ = try await handler.push(1, [.save("draft", [1: .text("Dear")], type: type)])
       let there = try await phone.pull()
       let version = try #require(try there.entries.first).version
       let more = CaravanModel.Mutation.save("draft", [1: .text("Dear Bob")], type: type, base: .version(version))
       _ = try await phone.push(1, [more])
-      _ = try await desk.push(2, [.save("other", [1: .text("x")], type: type)])
+      _ = try await handler.push(2, [.save("other", [1: .text("x")], type: type)])
       #expect(try await phone.pull(after: there.token).entries.map(\.name) == ["draft", "other"])
-      #expect(try await desk.fields("draft") == [1: .text("Dear Bob")])
+      #expect(try await handler.fields("draft") == [1: .text("Dear Bob")])
     }
   }
 

@@ -26,7 +26,7 @@ public struct FleetRun: Sendable {
   private let suite: Suite
   private let seed: UInt64
   private let contents = Contents()
-  private let tally = Counters()
+  private let counters = Counters()
 
   /// - Parameters:
   ///   - directory: where files of the simulated disks lie; memory, or it takes long.
@@ -52,7 +52,7 @@ public struct FleetRun: Sendable {
     let history = ground.recorder.history
     return FleetReport(
       agents: agents, users: suite.scale.users.count, days: days,
-      sessions: zip(Week.days, run.tally.sessions).map { ($0, $1) }, troubles: run.tally.troubles,
+      sessions: zip(Week.days, run.counters.sessions).map { ($0, $1) }, troubles: run.counters.troubles,
       writes: history.writes.count, acknowledged: history.writes.values.count { $0.standing == .acknowledged },
       versions: history.versions.count, conflicts: history.decisions.count,
       tombstonesPurged: suite.total(of: "caravan_storage_purged_tombstones_total"), steps: simulation.steps,
@@ -79,8 +79,8 @@ public struct FleetRun: Sendable {
     let end = clock.now + suite.scale.faultTime
     let reaches = suite.devices.map { Reach($0) }
     await withDiscardingTaskGroup { group in
-      group.addTask { [suite, tally, seed] in
-        var outages = Outages(suite, reaches, tally, seed: seed)
+      group.addTask { [suite, counters, seed] in
+        var outages = Outages(suite, reaches, counters, seed: seed)
         await outages.run(until: end, clock: clock)
       }
       group.addTask { [suite] in
@@ -92,8 +92,8 @@ public struct FleetRun: Sendable {
       }
       for (number, device) in suite.devices.enumerated() {
         let app = App(device, in: suite, contents: contents, seed: seed)
-        group.addTask { [tally, seed] in
-          var person = Person(number, app, reaches[number], tally, seed: seed)
+        group.addTask { [counters, seed] in
+          var person = Person(number, app, reaches[number], counters, seed: seed)
           await person.live(until: end, clock: clock)
         }
       }

@@ -30,13 +30,13 @@ struct Outages: Sendable {
 
   let suite: Suite
   let reaches: [Reach]
-  let tally: Counters
+  let counters: Counters
   private var dice: Dice
 
-  init(_ suite: Suite, _ reaches: [Reach], _ tally: Counters, seed: UInt64) {
+  init(_ suite: Suite, _ reaches: [Reach], _ counters: Counters, seed: UInt64) {
     self.suite = suite
     self.reaches = reaches
-    self.tally = tally
+    self.counters = counters
     dice = Dice(seed: seed, "outages")
   }
 
@@ -62,7 +62,7 @@ struct Outages: Sendable {
         let pause = dice.milliseconds(1...(2 * pause))
         guard (try? await clock.sleep(for: min(pause, end - clock.now))) != nil, clock.now < end else { break }
         let trouble = dice.pick(weighted: troubles)
-        tally.happened(trouble.rawValue)
+        counters.happened(trouble.rawValue)
         let (length, mend) = await cause(trouble)
         group.addTask {
           try? await clock.sleep(for: min(length, end - clock.now))

@@ -12,13 +12,13 @@ struct Person: Sendable {
   private var app: App
   private let reach: Reach
   private let neverSleeps: Bool
-  private let tally: Counters
+  private let counters: Counters
   private var dice: Dice
 
-  init(_ number: Int, _ app: App, _ reach: Reach, _ tally: Counters, seed: UInt64) {
+  init(_ number: Int, _ app: App, _ reach: Reach, _ counters: Counters, seed: UInt64) {
     self.app = app
     self.reach = reach
-    self.tally = tally
+    self.counters = counters
     neverSleeps = number.isMultiple(of: Self.sleepless)
     dice = Dice(seed: seed, "person \(number)")
   }
@@ -33,7 +33,7 @@ struct Person: Sendable {
   }
 
   private mutating func use(_ clock: any Clock) async {
-    tally.used(on: Week.day(of: clock.wallTime))
+    counters.used(on: Week.day(of: clock.wallTime))
     if !neverSleeps { await reach.remove(.asleep) }
     for _ in 0..<dice.within(1...6) {
       guard (try? await clock.sleep(for: dice.milliseconds(2_000...60_000))) != nil else { return }

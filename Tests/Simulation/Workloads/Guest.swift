@@ -38,21 +38,21 @@ struct Guest: Rarity {
     guard (try? await clock.sleep(for: dice.milliseconds(1_000...span / 4))) != nil else { return }
     let bus = suite.ground.connect("gateway", as: .holder(.gateway))
     defer { bus.close() }
-    guard let desk = try? desk(bus) else { return }
+    guard let handler = try? handler(bus) else { return }
     let user = suite.scale.users[0]
-    guard let first = await admit(desk, user, 1, until: end, clock) else { return }
+    guard let first = await admit(handler, user, 1, until: end, clock) else { return }
     await use(first.device, until: clock.now + dice.milliseconds(5_000...span / 3), clock)
-    guard await revoke(first, desk, clock) else { return }
+    guard await revoke(first, handler, clock) else { return }
     try? await clock.sleep(for: dice.milliseconds(0...5_000))
     let next = dice.pick(suite.scale.users)
-    guard let second = await admit(desk, next, 2, until: clock.now + .seconds(60), clock) else { return }
+    guard let second = await admit(handler, next, 2, until: clock.now + .seconds(60), clock) else { return }
     successor = second.device
     await use(second.device, until: end, clock)
   }
 
   // MARK: The gateway
 
-  private func desk(_ bus: InProcessBus) throws -> Enroller {
+  private func handler(_ bus: InProcessBus) throws -> Enroller {
     Enroller(
       storage: StorageClient(bus: bus, host: host, writer: "@gateway"),
       authority: try suite.ground.gatehouse.authority, host: host)
@@ -63,7 +63,7 @@ struct Guest: Rarity {
   /// Enrols it as its owner would, and starts it.
   /// - Returns: nil: storage was not there for so long.
   private mutating func admit(
-    _ desk: Enroller, _ user: String, _ number: UInt8, until end: Instant, _ clock: any Clock
+    _ handler: Enroller, _ user: String, _ number: UInt8, until end: Instant, _ clock: any Clock
   ) async -> Enrolled? {
     let (owner, device) = (UserID(unchecked: user), DeviceID(unchecked: Self.name))
     guard let seed = try? Ed25519PrivateKey(seed: Array(repeating: 100 + number, count: 32)) else { return nil }
@@ -72,10 +72,12 @@ struct Guest: Rarity {
     while clock.now < end {
       do throws(CaravanError) {
         if secret == nil {
-          secret = try await desk.mint(user: owner, device: device, environment: .development, lifetimeSeconds: 3_600)
-            .token
+          secret = try await handler.mint(
+            user: owner, device: device, environment: .development, lifetimeSeconds: 3_600
+          )
+          .token
         }
-        let token = try await desk.enrol(token: secret ?? "", key: key.text)
+        let token = try await handler.enrol(token: secret ?? "", key: key.text)
         let enrolled = try EnrolledDevice(credentials: token.claims.name, user: user)
         let guest = SimulatedDevice(
           "\(Self.name)-\(number)", of: user, isAmongUsers: true, on: suite.ground, as: (enrolled, token))
@@ -90,11 +92,11 @@ struct Guest: Rarity {
   }
 
   /// Until it is done: at the registry, then at the broker, as the command line does it.
-  private mutating func revoke(_ guest: Enrolled, _ desk: Enroller, _ clock: any Clock) async -> Bool {
+  private mutating func revoke(_ guest: Enrolled, _ handler: Enroller, _ clock: any Clock) async -> Bool {
     let device = guest.device.identity
     for _ in 0..<Self.patience {
       do throws(CaravanError) {
-        _ = try await desk.revoke(device.device, of: device.user)
+        _ = try await handler.revoke(device.device, of: device.user)
         break
       } catch { suite.ground.recorder.note("\(device) is not revoked yet: \(error)") }
       guard (try? await clock.sleep(for: .milliseconds(700))) != nil else { return false }

@@ -8,91 +8,91 @@ import Testing
 
   @Test("The first word after connecting is a hello; the list goes only when the cloud asks for it")
   func hello() {
-    var errands = ControlMessages(generation: 3)
-    #expect(errands.take(at: 0) == nil)
-    errands.connected(at: 10)
-    let batch = errands.take(at: 10)
+    var messages = ControlMessages(generation: 3)
+    #expect(messages.take(at: 0) == nil)
+    messages.connected(at: 10)
+    let batch = messages.take(at: 10)
     #expect(batch?.hello == true && batch?.subscribe == false)
-    #expect(errands.take(at: 10) == nil)
-    errands.helloAnswered(generation: 3, resubscribe: true, at: 20)
-    #expect(errands.take(at: 20)?.subscribe == true)
-    errands.subscribed(generation: 3)
-    #expect(errands.take(at: 20) == nil)
-    #expect(errands.nextWake == 20 + beat)
+    #expect(messages.take(at: 10) == nil)
+    messages.helloAnswered(generation: 3, resubscribe: true, at: 20)
+    #expect(messages.take(at: 20)?.subscribe == true)
+    messages.subscribed(generation: 3)
+    #expect(messages.take(at: 20) == nil)
+    #expect(messages.nextWake == 20 + beat)
   }
 
   @Test("A list that changed while the cloud was hearing the old one goes afterwards")
   func listChanges() {
-    var errands = ControlMessages(generation: 1)
-    errands.connected(at: 0)
-    #expect(errands.take(at: 0)?.hello == true)
-    errands.listChanged(to: 2, by: 0)
-    #expect(errands.take(at: 0) == nil)
-    errands.helloAnswered(generation: 1, resubscribe: false, at: 0)
-    #expect(errands.take(at: 0)?.subscribe == true)
-    errands.listChanged(to: 3, by: 0)
-    errands.subscribed(generation: 2)
-    #expect(errands.take(at: 0)?.subscribe == true)
+    var messages = ControlMessages(generation: 1)
+    messages.connected(at: 0)
+    #expect(messages.take(at: 0)?.hello == true)
+    messages.listChanged(to: 2, by: 0)
+    #expect(messages.take(at: 0) == nil)
+    messages.helloAnswered(generation: 1, resubscribe: false, at: 0)
+    #expect(messages.take(at: 0)?.subscribe == true)
+    messages.listChanged(to: 3, by: 0)
+    messages.subscribed(generation: 2)
+    #expect(messages.take(at: 0)?.subscribe == true)
   }
 
   @Test("UNI-22: a list waits as long as its tables tolerate, a sign of life rides along when half its time has passed")
   func riding() {
-    var errands = ControlMessages(generation: 1)
-    errands.connected(at: 0)
-    _ = errands.take(at: 0)
-    errands.helloAnswered(generation: 1, resubscribe: false, at: 0)
-    errands.listChanged(to: 2, by: 60)
-    #expect(errands.take(at: 59) == nil)
-    #expect(errands.nextWake == 60)
-    #expect(errands.take(at: 59, isUnderway: true)?.subscribe == true)
-    errands.subscribed(generation: 2)
-    #expect(errands.take(at: beat / 2 - 1, isUnderway: true) == nil)
-    #expect(errands.take(at: beat / 2) == nil)
-    #expect(errands.take(at: beat / 2, isUnderway: true)?.hello == true)
+    var messages = ControlMessages(generation: 1)
+    messages.connected(at: 0)
+    _ = messages.take(at: 0)
+    messages.helloAnswered(generation: 1, resubscribe: false, at: 0)
+    messages.listChanged(to: 2, by: 60)
+    #expect(messages.take(at: 59) == nil)
+    #expect(messages.nextWake == 60)
+    #expect(messages.take(at: 59, isUnderway: true)?.subscribe == true)
+    messages.subscribed(generation: 2)
+    #expect(messages.take(at: beat / 2 - 1, isUnderway: true) == nil)
+    #expect(messages.take(at: beat / 2) == nil)
+    #expect(messages.take(at: beat / 2, isUnderway: true)?.hello == true)
   }
 
   @Test("MOB-43: an acknowledgement that was not heard goes again; a repeated notification is known as such")
   func acks() throws {
-    var errands = ControlMessages(generation: 1)
-    errands.connected(at: 0)
-    _ = errands.take(at: 0)
-    errands.helloAnswered(generation: 1, resubscribe: false, at: 0)
-    #expect(errands.notified(7) == false)
-    let taken = errands.take(at: 1)
+    var messages = ControlMessages(generation: 1)
+    messages.connected(at: 0)
+    _ = messages.take(at: 0)
+    messages.helloAnswered(generation: 1, resubscribe: false, at: 0)
+    #expect(messages.notified(7) == false)
+    let taken = messages.take(at: 1)
     let batch = try #require(taken)
     #expect(batch.acks == [7])
-    #expect(errands.take(at: 1) == nil)
-    errands.failed(batch, at: 1, random: 0, retryAfterMilliseconds: nil)
-    #expect(errands.take(at: 1) == nil)
-    let retry = errands.nextWake ?? 0
+    #expect(messages.take(at: 1) == nil)
+    messages.failed(batch, at: 1, random: 0, retryAfterMilliseconds: nil)
+    #expect(messages.take(at: 1) == nil)
+    let retry = messages.nextWake ?? 0
     #expect(retry == 1 + EngineLimits.firstRetryMilliseconds * 1_000_000 / 2)
-    #expect(errands.take(at: retry)?.acks == [7])
-    #expect(errands.notified(7) == true)
-    #expect(errands.take(at: retry)?.acks == [7])
+    #expect(messages.take(at: retry)?.acks == [7])
+    #expect(messages.notified(7) == true)
+    #expect(messages.take(at: retry)?.acks == [7])
   }
 
   @Test("E13: a notification for another list makes the device send its own again")
   func mistaken() {
-    var errands = ControlMessages(generation: 5)
-    errands.connected(at: 0)
-    _ = errands.take(at: 0)
-    errands.helloAnswered(generation: 5, resubscribe: false, at: 0)
-    errands.listMistaken()
-    #expect(errands.take(at: 0)?.subscribe == true)
+    var messages = ControlMessages(generation: 5)
+    messages.connected(at: 0)
+    _ = messages.take(at: 0)
+    messages.helloAnswered(generation: 5, resubscribe: false, at: 0)
+    messages.listMistaken()
+    #expect(messages.take(at: 0)?.subscribe == true)
   }
 
   @Test("A device that says nothing else says hello every heartbeat, and nothing while it is not connected")
   func heartbeat() {
-    var errands = ControlMessages(generation: 0)
-    errands.connected(at: 0)
-    _ = errands.take(at: 0)
-    errands.helloAnswered(generation: 0, resubscribe: false, at: 0)
-    #expect(errands.take(at: beat - 1) == nil)
-    #expect(errands.take(at: beat)?.hello == true)
-    errands.disconnected()
-    errands.helloAnswered(generation: 0, resubscribe: false, at: beat)
-    #expect(errands.nextWake == nil)
-    #expect(errands.take(at: 10 * beat) == nil)
+    var messages = ControlMessages(generation: 0)
+    messages.connected(at: 0)
+    _ = messages.take(at: 0)
+    messages.helloAnswered(generation: 0, resubscribe: false, at: 0)
+    #expect(messages.take(at: beat - 1) == nil)
+    #expect(messages.take(at: beat)?.hello == true)
+    messages.disconnected()
+    messages.helloAnswered(generation: 0, resubscribe: false, at: beat)
+    #expect(messages.nextWake == nil)
+    #expect(messages.take(at: 10 * beat) == nil)
   }
 }
 
@@ -180,17 +180,17 @@ import Testing
   }
 }
 
-@Suite struct SessionBoardTests {
+@Suite struct SessionTableTests {
   @Test("UNI-12, REC-22: one session a table and direction; what becomes due meanwhile is due again when it ends")
   func oneAtATime() {
     let key = Coalescer.Key(TableID(app: ContainerID(unchecked: "app"), name: "t"), .write)
     let other = Coalescer.Key(key.table, .read)
-    var board = SessionBoard()
-    let begins = [board.begin(key), board.begin(other), board.begin(key)]
+    var sessions = SessionTable()
+    let begins = [sessions.begin(key), sessions.begin(other), sessions.begin(key)]
     #expect(begins == [true, true, false])
-    let ends = [board.end(key), board.end(other)]
+    let ends = [sessions.end(key), sessions.end(other)]
     #expect(ends == [true, false])
-    let next = [board.begin(key), board.end(key)]
+    let next = [sessions.begin(key), sessions.end(key)]
     #expect(next == [true, false])
   }
 }

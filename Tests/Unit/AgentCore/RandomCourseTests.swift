@@ -14,43 +14,43 @@ import Testing
     var waiting = 0
   }
 
-  @Test("SIM-43: every seat is somebody's, nobody goes unnoticed, and shares hold, whoever comes and goes")
-  func seats() throws {
+  @Test("SIM-43: every slot is somebody's, nobody goes unnoticed, and shares hold, whoever comes and goes")
+  func slots() throws {
     let shares = AppSlots.Shares(
       connections: AppShare(app: 3, user: 5, all: 8), waiting: AppShare(app: 2, user: 3, all: 4),
       bytes: AppShare(app: 10, user: 15, all: 20), nameless: 2, namelessOfAll: 4)
     for seed in Self.seeds {
       var chance = SplitMix64(seed: seed)
-      var seats = AppSlots(shares)
+      var slots = AppSlots(shares)
       var sitters: [UInt64: Sitter] = [:]
       for _ in 0..<300 {
         let id = sitters.keys.sorted().randomElement(using: &chance) ?? 0
         switch Int.random(in: 0..<7, using: &chance) {
         case 0...2:
           let user = UInt32.random(in: 1...4, using: &chance)
-          guard let (seat, displaced) = try? seats.admit(user: user) else { break }
+          guard let (slot, displaced) = try? slots.admit(user: user) else { break }
           if let displaced {
             let gone = sitters.removeValue(forKey: displaced)
             #expect(gone != nil && gone?.app == nil, "seed \(seed): somebody went who had said who they are")
           }
-          sitters[seat] = Sitter(user: user)
+          sitters[slot] = Sitter(user: user)
         case 3:
           guard let sitter = sitters[id], sitter.app == nil else { break }
           let app = ContainerID(unchecked: "app\(Int.random(in: 0..<3, using: &chance))")
-          if (try? seats.identify(id, as: app)) != nil { sitters[id]?.app = app }
+          if (try? slots.identify(id, as: app)) != nil { sitters[id]?.app = app }
         case 4:
-          guard sitters[id]?.app != nil, (try? seats.beginWaiting(id)) != nil else { break }
+          guard sitters[id]?.app != nil, (try? slots.beginWaiting(id)) != nil else { break }
           sitters[id]?.waiting += 1
         case 5:
-          seats.holds(Int.random(in: 0...9, using: &chance), id)
+          slots.holds(Int.random(in: 0...9, using: &chance), id)
           guard sitters[id]?.waiting ?? 0 > 0 else { break }
-          seats.endWaiting(id)
+          slots.endWaiting(id)
           sitters[id]?.waiting -= 1
         default:
-          seats.leave(id)
+          slots.leave(id)
           sitters[id] = nil
         }
-        #expect(seats.count == sitters.count, "seed \(seed): a seat was lost, or kept")
+        #expect(slots.count == sitters.count, "seed \(seed): a slot was lost, or kept")
         #expect(Dictionary(grouping: sitters.values, by: \.user).values.allSatisfy { $0.count <= 5 })
         #expect(sitters.values.reduce(0) { $0 + $1.waiting } <= 4)
       }
@@ -59,16 +59,16 @@ import Testing
 
   @Test("SIM-43, issue 5, A2: nobody has to go for somebody who is turned away")
   func nobodyGoesInVain() throws {
-    var seats = AppSlots(
+    var slots = AppSlots(
       AppSlots.Shares(
         connections: AppShare(app: 2, user: 2, all: 8), waiting: AppShare(app: 2, user: 3, all: 4),
         bytes: AppShare(app: 10, user: 15, all: 20), nameless: 2, namelessOfAll: 2))
-    for _ in 0..<2 { try seats.identify(try seats.admit(user: 1).seat, as: ContainerID(unchecked: "a")) }
-    let others = try (0..<2).map { _ in try seats.admit(user: 2).seat }
+    for _ in 0..<2 { try slots.identify(try slots.admit(user: 1).slot, as: ContainerID(unchecked: "a")) }
+    let others = try (0..<2).map { _ in try slots.admit(user: 2).slot }
     // User 1 has its share, and those who have not said who they are have theirs.
-    #expect(throws: CaravanError.self) { try seats.admit(user: 1) }
-    #expect(seats.count == 4)
-    for seat in others { try seats.identify(seat, as: ContainerID(unchecked: "b")) }
+    #expect(throws: CaravanError.self) { try slots.admit(user: 1) }
+    #expect(slots.count == 4)
+    for slot in others { try slots.identify(slot, as: ContainerID(unchecked: "b")) }
   }
 
   @Test("MOB-23: messages are never smaller than a fragment or larger than the largest, and grow again")

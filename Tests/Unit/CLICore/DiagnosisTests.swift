@@ -113,7 +113,7 @@ struct DiagnosisTests {
       $0.data?.state = .writable(freeBytes: 100 << 20, freeFiles: 9_999)
     }
     when("rot", .problem, .store, "in 2 places: page 7") { $0.data?.store = .damaged(["page 7", "page 8"]) }
-    when("salvaged", .warning, .store, "3 pages") { $0.data?.salvage = "2026: damaged; lost: 3 pages" }
+    when("salvaged", .warning, .store, "3 pages") { $0.data?.recovery = "2026: damaged; lost: 3 pages" }
     when("store closed to us", .warning, .store, "(denied)") { $0.data?.store = .unread("denied") }
     let refusal = DataFacts.Refusal(digest: "", since: now - 3 * day)
     when("let in again", .warning, .broker, "for 3 days, and do not any more") { $0.data?.refusal = refusal }

@@ -36,7 +36,7 @@ public struct AppSlots: Sendable {
 
   private let nameless: Int
   private let namelessOfAll: Int
-  private var seats: [UInt64: Slot] = [:]
+  private var slots: [UInt64: Slot] = [:]
   private var connections: AppCounters
   private var waiting: AppCounters
   private var bytes: AppCounters
@@ -50,43 +50,43 @@ public struct AppSlots: Sendable {
     bytes = AppCounters(shares.bytes, "bytes of requests and answers that nobody has taken")
   }
 
-  public var count: Int { seats.count }
+  public var count: Int { slots.count }
 
   /// Somebody of that user has come.
-  /// - Returns: the seat, and whose has to go for it: of too many who do not say who they are the one that came first,
+  /// - Returns: the slot, and whose has to go for it: of too many who do not say who they are the one that came first,
   ///   for who means to does so at once.
   /// - Throws: `serverBusy` when the user has its share, or there are no more.
-  public mutating func admit(user: UInt32) throws(CaravanError) -> (seat: UInt64, displaced: UInt64?) {
+  public mutating func admit(user: UInt32) throws(CaravanError) -> (slot: UInt64, displaced: UInt64?) {
     let displaced = displacedNameless(by: user)
-    let given = displaced.flatMap { seats[$0] }
+    let given = displaced.flatMap { slots[$0] }
     if let displaced { leave(displaced) }
     do throws(CaravanError) { try connections.check(adding: 1, user: user, app: nil) } catch {
       // Nobody goes for somebody who is turned away.
       if let displaced, let given {
-        seats[displaced] = given
+        slots[displaced] = given
         count(given, 1)
       }
       throw error
     }
     connections.add(1, user: user, app: nil)
     last += 1
-    seats[last] = Slot(user: user)
+    slots[last] = Slot(user: user)
     checkInvariants()
     return (last, displaced)
   }
 
   private func checkInvariants() {
-    precondition(connections.all == seats.count, "\(connections.all) connections on \(seats.count) seats")
-    precondition(seats.count <= connections.share.all, "\(seats.count) seats are taken of \(connections.share.all)")
-    assert(seats.values.count { $0.app == nil } <= namelessOfAll, "too many have not said who they are")
-    assert(seats.values.reduce(0) { $0 + $1.waiting } == waiting.all, "a request waits for nobody")
-    assert(seats.values.reduce(0) { $0 + $1.bytes } == bytes.all, "bytes are held by nobody")
+    precondition(connections.all == slots.count, "\(connections.all) connections on \(slots.count) slots")
+    precondition(slots.count <= connections.share.all, "\(slots.count) slots are taken of \(connections.share.all)")
+    assert(slots.values.count { $0.app == nil } <= namelessOfAll, "too many have not said who they are")
+    assert(slots.values.reduce(0) { $0 + $1.waiting } == waiting.all, "a request waits for nobody")
+    assert(slots.values.reduce(0) { $0 + $1.bytes } == bytes.all, "bytes are held by nobody")
   }
 
   /// Where one user has its share of connections without a name, that user's first has to go; where all users together
   /// have theirs, the first of the user who has most.
   private func displacedNameless(by user: UInt32) -> UInt64? {
-    let all = seats.filter { $0.value.app == nil }
+    let all = slots.filter { $0.value.app == nil }
     let own = all.filter { $0.value.user == user }
     if own.count >= nameless { return own.keys.min() }
     guard all.count >= namelessOfAll else { return nil }
@@ -97,66 +97,66 @@ public struct AppSlots: Sendable {
   /// It has proven which app it is.
   /// - Throws: `serverBusy` when that has its share of connections; `cancelled` when it had to go.
   public mutating func identify(_ id: UInt64, as app: ContainerID) throws(CaravanError) {
-    guard var seat = seats[id] else {
+    guard var slot = slots[id] else {
       throw CaravanError(.cancelled, "too many came that did not say who they are: connect again")
     }
-    precondition(seat.app == nil && seat.waiting == 0, "who says who it is, says so first, and once")
-    let before = seat
-    seat.app = app
-    seats[id] = nil
+    precondition(slot.app == nil && slot.waiting == 0, "who says who it is, says so first, and once")
+    let before = slot
+    slot.app = app
+    slots[id] = nil
     count(before, -1)
-    do throws(CaravanError) { try connections.check(adding: 1, user: seat.user, app: app) } catch {
-      seats[id] = before
+    do throws(CaravanError) { try connections.check(adding: 1, user: slot.user, app: app) } catch {
+      slots[id] = before
       count(before, 1)
       throw error
     }
-    seats[id] = seat
-    count(seat, 1)
+    slots[id] = slot
+    count(slot, 1)
     checkInvariants()
   }
 
   /// Bytes of the connection that are here now.
   public mutating func holds(_ count: Int, _ id: UInt64) {
     precondition(count >= 0, "less than nothing is here")
-    guard let seat = seats[id] else { return }
-    bytes.add(count - seat.bytes, user: seat.user, app: seat.app)
-    seats[id]?.bytes = count
+    guard let slot = slots[id] else { return }
+    bytes.add(count - slot.bytes, user: slot.user, app: slot.app)
+    slots[id]?.bytes = count
   }
 
   /// Whether a request may be carried out, whose answer will take room.
   /// - Throws: `serverBusy` as long as the app, or those of its user, have their share of bytes.
   public func checkRoom(_ id: UInt64) throws(CaravanError) {
-    guard bytes.all > 0, let seat = seats[id] else { return }
-    try bytes.check(adding: 0, user: seat.user, app: seat.app)
+    guard bytes.all > 0, let slot = slots[id] else { return }
+    try bytes.check(adding: 0, user: slot.user, app: slot.app)
   }
 
   /// A request begins to wait for the cloud.
   /// - Throws: `serverBusy` when too many do.
   public mutating func beginWaiting(_ id: UInt64) throws(CaravanError) {
-    guard let seat = seats[id] else { throw CaravanError(.cancelled, "the connection has ended: connect again") }
-    try waiting.check(adding: 1, user: seat.user, app: seat.app)
-    waiting.add(1, user: seat.user, app: seat.app)
-    seats[id]?.waiting += 1
+    guard let slot = slots[id] else { throw CaravanError(.cancelled, "the connection has ended: connect again") }
+    try waiting.check(adding: 1, user: slot.user, app: slot.app)
+    waiting.add(1, user: slot.user, app: slot.app)
+    slots[id]?.waiting += 1
   }
 
   public mutating func endWaiting(_ id: UInt64) {
-    guard let seat = seats[id] else { return }
-    precondition(seat.waiting > 0, "a request was answered that did not wait")
-    waiting.add(-1, user: seat.user, app: seat.app)
-    seats[id]?.waiting -= 1
+    guard let slot = slots[id] else { return }
+    precondition(slot.waiting > 0, "a request was answered that did not wait")
+    waiting.add(-1, user: slot.user, app: slot.app)
+    slots[id]?.waiting -= 1
   }
 
   /// The connection has ended; whoever has left already leaves nothing more.
   public mutating func leave(_ id: UInt64) {
-    guard let seat = seats.removeValue(forKey: id) else { return }
-    count(seat, -1)
+    guard let slot = slots.removeValue(forKey: id) else { return }
+    count(slot, -1)
     checkInvariants()
   }
 
   /// - Parameter sign: 1: what it has counts; -1: no more.
-  private mutating func count(_ seat: Slot, _ sign: Int) {
-    connections.add(sign, user: seat.user, app: seat.app)
-    waiting.add(sign * seat.waiting, user: seat.user, app: seat.app)
-    bytes.add(sign * seat.bytes, user: seat.user, app: seat.app)
+  private mutating func count(_ slot: Slot, _ sign: Int) {
+    connections.add(sign, user: slot.user, app: slot.app)
+    waiting.add(sign * slot.waiting, user: slot.user, app: slot.app)
+    bytes.add(sign * slot.bytes, user: slot.user, app: slot.app)
   }
 }

@@ -164,7 +164,7 @@ public struct Coalescer: Sendable {
 
   /// The cloud is to send again what is lacking here: no delay applies, of a period or a tolerance (UNI-22). The
   /// registration's link preference does, and so does the wait after a failure.
-  public mutating func urge(_ key: Key, at now: Moment) {
+  public mutating func trigger(_ key: Key, at now: Moment) {
     var item = waiting[key] ?? Waiting()
     if item.yields { item.notBefore = 0 }
     waiting[key] = item

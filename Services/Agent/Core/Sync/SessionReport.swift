@@ -4,22 +4,22 @@ public import CaravanModel
 public struct SessionReport: Sendable, Hashable {
   public let table: TableID
   public let direction: Direction
-  public let tally: SessionCounters
+  public let counters: SessionCounters
   /// It took up what one that was cut off had left.
   public let isResumed: Bool
   /// It came to its end.
   public let isWhole: Bool
 
-  public init(table: TableID, direction: Direction, tally: SessionCounters, isResumed: Bool, isWhole: Bool) {
+  public init(table: TableID, direction: Direction, counters: SessionCounters, isResumed: Bool, isWhole: Bool) {
     self.table = table
     self.direction = direction
-    self.tally = tally
+    self.counters = counters
     self.isResumed = isResumed
     self.isWhole = isWhole
   }
 
   /// Nothing has come of it, and it is tried again.
-  public var isEmpty: Bool { !isWhole && tally == SessionCounters() }
+  public var isEmpty: Bool { !isWhole && counters == SessionCounters() }
 }
 
 /// Rows that a session carried.

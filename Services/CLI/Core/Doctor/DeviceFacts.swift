@@ -171,7 +171,7 @@ public struct DataFacts: Sendable, Hashable {
   public var state: State
   public var store: Store
   /// What the agent wrote down about the newest time it salvaged a damaged store.
-  public var salvage: String?
+  public var recovery: String?
   public var refusal: Refusal?
 
   /// The agent wrote down that brokers refuse it, and leaves them alone for an hour at a time.
@@ -187,11 +187,11 @@ public struct DataFacts: Sendable, Hashable {
     }
   }
 
-  public init(directory: String, state: State, store: Store, salvage: String? = nil, refusal: Refusal? = nil) {
+  public init(directory: String, state: State, store: Store, recovery: String? = nil, refusal: Refusal? = nil) {
     self.directory = directory
     self.state = state
     self.store = store
-    self.salvage = salvage
+    self.recovery = recovery
     self.refusal = refusal
   }
 }

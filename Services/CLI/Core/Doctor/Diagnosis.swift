@@ -144,7 +144,7 @@ public enum Diagnosis {
         "make room, mount it writable, or make the agent's user its owner; and run this as that user")
     case .writable(let bytes, let files): place = room(facts.directory, bytes, files)
     }
-    return [place] + store(facts) + salvage(facts)
+    return [place] + store(facts) + recovery(facts)
   }
 
   private static func room(_ directory: String, _ bytes: Int64, _ files: Int64) -> Finding {
@@ -173,8 +173,8 @@ public enum Diagnosis {
     }
   }
 
-  private static func salvage(_ facts: DataFacts) -> [Finding] {
-    guard let line = facts.salvage else { return [] }
+  private static func recovery(_ facts: DataFacts) -> [Finding] {
+    guard let line = facts.recovery else { return [] }
     return [
       .warning(
         .store, line,

@@ -116,7 +116,7 @@ actor DeviceProbe {
     let told = try? TextFile.tail("\(directory)/agent.db-salvaged.txt", bytes: 16 << 10)
     return DataFacts(
       directory: directory, state: Self.state(directory), store: Self.store("\(directory)/agent.db"),
-      salvage: told?.split(separator: "\n").last.map(String.init), refusal: Self.refusal("\(directory)/agent.db"))
+      recovery: told?.split(separator: "\n").last.map(String.init), refusal: Self.refusal("\(directory)/agent.db"))
   }
 
   private static func state(_ directory: String) -> DataFacts.State {

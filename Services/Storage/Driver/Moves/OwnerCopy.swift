@@ -9,7 +9,7 @@ struct OwnerCopy: Sendable {
   let owner: UserID
   let source: any MovableStore
   let target: any MovableStore
-  let tally: MoveCounters
+  let counters: MoveCounters
 
   private var accounts: [Account] { CaravanModel.Environment.allCases.map { .user(owner, $0) } }
 
@@ -40,7 +40,7 @@ struct OwnerCopy: Sendable {
         var chunks: [ChunkBytes] = []
         for chunk in found { if let checked = try Self.checked(chunk, in: database) { chunks.append(checked) } }
         try await target.stage(chunks, in: database)
-        tally.add(chunks: chunks.count, bytes: chunks.reduce(0) { $0 + $1.bytes.count })
+        counters.add(chunks: chunks.count, bytes: chunks.reduce(0) { $0 + $1.bytes.count })
       }
     }
     // What the source cannot read stays damaged where it goes, until somebody brings it again.
@@ -95,7 +95,7 @@ struct OwnerCopy: Sendable {
     try await visit(zone, in: source, &digester) { records throws(CaravanError) in
       try check()
       try await target.adopt(records, in: zone.id)
-      tally.add(records: records.count, bytes: records.reduce(0) { $0 + $1.entry.body.count })
+      counters.add(records: records.count, bytes: records.reduce(0) { $0 + $1.entry.body.count })
     }
   }
 

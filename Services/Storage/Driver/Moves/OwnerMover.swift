@@ -76,7 +76,7 @@ package final class OwnerMover: Sendable {
   private func save(_ placement: Placement, of owner: UserID) async throws(CaravanError) {
     while true {
       do throws(CaravanError) {
-        try await store.book.write(placement, of: owner)
+        try await store.placementCache.write(placement, of: owner)
         break
       } catch {
         guard error.code == .timedOut, !Task.isCancelled else { throw error }
@@ -116,27 +116,27 @@ package final class OwnerMover: Sendable {
   }
 
   private func move(_ owner: UserID, _ placement: Placement, to target: String) async throws(CaravanError) {
-    let tally = state.withLock { state in
-      let tally = state.tallies[owner] ?? MoveCounters()
-      state.tallies[owner] = tally
-      return tally
+    let counters = state.withLock { state in
+      let counters = state.tallies[owner] ?? MoveCounters()
+      state.tallies[owner] = counters
+      return counters
     }
-    tally.begin()
-    do throws(CaravanError) { try await copy(owner, placement, to: target, tally) } catch {
+    counters.begin()
+    do throws(CaravanError) { try await copy(owner, placement, to: target, counters) } catch {
       // Who was cut off while that was written does not know where the user is: the next life does.
       if error.code != .cancelled { store.gate.release(owner) }
-      tally.failed(error.message)
-      if tally.counts.attempts >= StorageLimits.moveAttempts { try await save(placement.givenUp, of: owner) }
+      counters.failed(error.message)
+      if counters.counts.attempts >= StorageLimits.moveAttempts { try await save(placement.givenUp, of: owner) }
       throw error
     }
-    host.log.info("a user was moved", [.user: owner, .store: target, .count: tally.counts.records])
+    host.log.info("a user was moved", [.user: owner, .store: target, .count: counters.counts.records])
   }
 
   private func copy(
-    _ owner: UserID, _ placement: Placement, to target: String, _ tally: MoveCounters
+    _ owner: UserID, _ placement: Placement, to target: String, _ counters: MoveCounters
   ) async throws(CaravanError) {
     let copy = OwnerCopy(
-      owner: owner, source: store.store(named: placement.store), target: store.store(named: target), tally: tally)
+      owner: owner, source: store.store(named: placement.store), target: store.store(named: target), counters: counters)
     // What an attempt that came to nothing has left is no copy of what there is now.
     try await copy.target.discard(owner)
     try await copy.copyChunks()
@@ -156,6 +156,6 @@ package final class OwnerMover: Sendable {
     try await save(placement.arrived, of: owner)
     store.gate.place(owner, in: target)
     store.gate.release(owner)
-    tally.succeeded(held: clock.now - start)
+    counters.succeeded(held: clock.now - start)
   }
 }

@@ -70,8 +70,10 @@ package struct RoutedArchive: ArchiveSource {
       case .database(let id): (database, isTaken) = (id, store(of: id.owner) == name)
       case .zone(let zone):
         // Where users are says nothing of the store that this goes into.
-        let book = PlacementCache.zone
-        isTaken = store(of: database?.owner) == name && (database != book.database || zone.name != book.name)
+        let placementCache = PlacementCache.zone
+        isTaken =
+          store(of: database?.owner) == name
+          && (database != placementCache.database || zone.name != placementCache.name)
       case .chunk, .damaged, .record: break
       case .op, .reach: isTaken = true
       case .quota(let account, _): isTaken = store(of: Account(key: account)?.user) == name

@@ -33,7 +33,7 @@ package final class RoutedStore: Store {
   let home: any HomeStore
   let neighbours: [Neighbour]
   let gate = OwnerAdmission()
-  let book: PlacementCache
+  let placementCache: PlacementCache
   /// As they were when it was opened.
   let placements: [UserID: Placement]
 
@@ -41,8 +41,8 @@ package final class RoutedStore: Store {
   package init(home: any HomeStore, _ neighbours: [Neighbour], host: Host) async throws(CaravanError) {
     self.home = home
     self.neighbours = neighbours
-    book = PlacementCache(store: home, host: host)
-    placements = try await book.all()
+    placementCache = PlacementCache(store: home, host: host)
+    placements = try await placementCache.all()
     var names: Set<String> = [Placement.main]
     for neighbour in neighbours {
       try Placement.check(name: neighbour.name)

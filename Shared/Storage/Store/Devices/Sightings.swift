@@ -22,7 +22,7 @@ public struct Sighting: Sendable, Hashable {
   }
 }
 
-/// Sightings on their way to the disk: pulls note them in memory, upkeep writes them now and then, so that no pull
+/// Sightings on their way to the disk: pulls note them in memory, maintenance writes them now and then, so that no pull
 /// waits for an fsync. Soft state (MOB-53): one that is lost comes again with the device's next pull, and until then
 /// makes a purge wait, or at worst a reset.
 public struct Sightings: Sendable {

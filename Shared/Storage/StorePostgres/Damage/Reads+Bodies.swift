@@ -118,8 +118,8 @@ extension StorePostgres {
   func note(damaged entries: [DamagedVersion], in zone: ZoneID) async throws(CaravanError) {
     guard !entries.isEmpty else { return }
     let clock = clock
-    try await perform(in: Partition(of: zone.database)) { (upkeep) throws(PostgresError) in
-      try upkeep.note(damaged: entries, in: zone, clock: clock)
+    try await perform(in: Partition(of: zone.database)) { (maintenance) throws(PostgresError) in
+      try maintenance.note(damaged: entries, in: zone, clock: clock)
     }
   }
 
@@ -134,8 +134,8 @@ extension StorePostgres {
     let scrubbed = try await read { (reads) throws(PostgresError) in
       try reads.scrubRecords(after: position, bytes: bytes)
     }
-    try await perform(in: Partition.all[0]) { (upkeep) throws(PostgresError) in
-      try upkeep.save(scrubbed, clock: clock)
+    try await perform(in: Partition.all[0]) { (maintenance) throws(PostgresError) in
+      try maintenance.save(scrubbed, clock: clock)
     }
     return scrubbed.step
   }

@@ -111,8 +111,8 @@ extension StorePostgres {
   func noteDamage(_ hashes: [ChunkHash], in database: DatabaseID) async throws(CaravanError) {
     guard !hashes.isEmpty else { return }
     let clock = clock
-    try await perform(in: Partition(of: database)) { (upkeep) throws(PostgresError) in
-      try upkeep.noteDamage(hashes, in: database, clock: clock)
+    try await perform(in: Partition(of: database)) { (maintenance) throws(PostgresError) in
+      try maintenance.noteDamage(hashes, in: database, clock: clock)
     }
     checked.withLock { checked in hashes.forEach { checked.use(Wants.Chunk(database: database, hash: $0)) } }
   }
@@ -141,20 +141,20 @@ extension StorePostgres {
     let scrubbed = try await read { (reads) throws(PostgresError) in try reads.scrub(bytes: bytes, isWhole) }
     for (database, hashes) in scrubbed.damaged { try await noteDamage(hashes, in: database) }
     for (database, hashes) in scrubbed.recovered {
-      try await perform(in: Partition(of: database)) { (upkeep) throws(PostgresError) in
-        try upkeep.forgetDamage(of: hashes, in: database)
+      try await perform(in: Partition(of: database)) { (maintenance) throws(PostgresError) in
+        try maintenance.forgetDamage(of: hashes, in: database)
       }
     }
-    try await perform(in: Partition.all[0]) { (upkeep) throws(PostgresError) in
-      try upkeep.saveScrub(scrubbed.end)
+    try await perform(in: Partition.all[0]) { (maintenance) throws(PostgresError) in
+      try maintenance.saveScrub(scrubbed.end)
     }
     return scrubbed.step
   }
 
   public func adopt(damaged chunks: [DamagedChunk]) async throws(CaravanError) {
     for chunk in chunks {
-      try await perform(in: Partition(of: chunk.database)) { (upkeep) throws(PostgresError) in
-        try upkeep.adopt(damaged: chunk)
+      try await perform(in: Partition(of: chunk.database)) { (maintenance) throws(PostgresError) in
+        try maintenance.adopt(damaged: chunk)
       }
     }
   }

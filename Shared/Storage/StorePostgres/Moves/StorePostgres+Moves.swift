@@ -54,13 +54,15 @@ extension StorePostgres: MovableStore {
       guard var part = parts[partition] else { continue }
       (part.ops, part.locks, part.reach) = (content.ops, content.locks, content.reach)
       let whole = part
-      try await perform(in: partition) { (upkeep) throws(PostgresError) in try upkeep.adopt(whole, in: partition) }
+      try await perform(in: partition) { (maintenance) throws(PostgresError) in
+        try maintenance.adopt(whole, in: partition)
+      }
     }
   }
 
   public func adopt(_ records: [RecordContent], in zone: ZoneID) async throws(CaravanError) {
-    try await perform(in: Partition(of: zone.database)) { (upkeep) throws(PostgresError) in
-      try upkeep.adopt(records, in: zone)
+    try await perform(in: Partition(of: zone.database)) { (maintenance) throws(PostgresError) in
+      try maintenance.adopt(records, in: zone)
     }
   }
 
@@ -70,7 +72,9 @@ extension StorePostgres: MovableStore {
         try reads.zoneRows(of: owner, in: Int32(partition.number)).isEmpty == false
       }
       guard isThere else { continue }
-      try await perform(in: partition) { (upkeep) throws(PostgresError) in try upkeep.discard(owner, in: partition) }
+      try await perform(in: partition) { (maintenance) throws(PostgresError) in
+        try maintenance.discard(owner, in: partition)
+      }
     }
   }
 }

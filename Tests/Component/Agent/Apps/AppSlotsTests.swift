@@ -16,13 +16,13 @@ struct AppSlotsTests {
 
   private func app(_ name: String) -> ContainerID { ContainerID(unchecked: name) }
 
-  private func sit(_ user: UInt32, _ name: String, at seats: inout AppSlots) throws -> UInt64 {
-    let seat = try seats.admit(user: user).seat
-    do { try seats.identify(seat, as: app(name)) } catch {
-      seats.leave(seat)
+  private func sit(_ user: UInt32, _ name: String, at slots: inout AppSlots) throws -> UInt64 {
+    let slot = try slots.admit(user: user).slot
+    do { try slots.identify(slot, as: app(name)) } catch {
+      slots.leave(slot)
       throw error
     }
-    return seat
+    return slot
   }
 
   private func isBusy(_ error: any Error, _ text: String) -> Bool {
@@ -34,75 +34,75 @@ struct AppSlotsTests {
   // Method: an app takes all connections it can, then its user under other names, then another user.
   @Test("SIM-43: connections, by app, by user whatever its apps are called, and in all; whoever leaves makes room")
   func connections() throws {
-    var seats = AppSlots(Self.shares)
+    var slots = AppSlots(Self.shares)
     var mine: [UInt64] = []
-    for _ in 0..<3 { mine.append(try sit(1, "a", at: &seats)) }
-    #expect { try sit(1, "a", at: &seats) } throws: { isBusy($0, "app 'a' has 3 connections") }
-    for name in ["b", "c"] { _ = try sit(1, name, at: &seats) }
-    #expect { try sit(1, "d", at: &seats) } throws: { isBusy($0, "apps of user 1 have 5 connections") }
-    for name in ["x", "y", "z"] { _ = try sit(2, name, at: &seats) }
-    #expect { try sit(3, "p", at: &seats) } throws: { isBusy($0, "all apps have 8 connections") }
-    #expect(seats.count == 8)
-    seats.leave(mine[0])
-    seats.leave(mine[0])
-    _ = try sit(1, "d", at: &seats)
-    #expect { try sit(1, "a", at: &seats) } throws: { isBusy($0, "apps of user 1") }
+    for _ in 0..<3 { mine.append(try sit(1, "a", at: &slots)) }
+    #expect { try sit(1, "a", at: &slots) } throws: { isBusy($0, "app 'a' has 3 connections") }
+    for name in ["b", "c"] { _ = try sit(1, name, at: &slots) }
+    #expect { try sit(1, "d", at: &slots) } throws: { isBusy($0, "apps of user 1 have 5 connections") }
+    for name in ["x", "y", "z"] { _ = try sit(2, name, at: &slots) }
+    #expect { try sit(3, "p", at: &slots) } throws: { isBusy($0, "all apps have 8 connections") }
+    #expect(slots.count == 8)
+    slots.leave(mine[0])
+    slots.leave(mine[0])
+    _ = try sit(1, "d", at: &slots)
+    #expect { try sit(1, "a", at: &slots) } throws: { isBusy($0, "apps of user 1") }
   }
 
   // Goal: connections that never say who they are keep nobody out who does.
   // Method: a user's come in any number; each pushes out the one that came first, and another user's stay.
   @Test("SIM-43: of those who do not say who they are, the one that came first goes")
   func nameless() throws {
-    var seats = AppSlots(Self.shares)
-    let other = try seats.admit(user: 2).seat
-    let first = try seats.admit(user: 1)
-    let second = try seats.admit(user: 1)
+    var slots = AppSlots(Self.shares)
+    let other = try slots.admit(user: 2).slot
+    let first = try slots.admit(user: 1)
+    let second = try slots.admit(user: 1)
     #expect(first.displaced == nil && second.displaced == nil)
-    let third = try seats.admit(user: 1)
-    #expect(third.displaced == first.seat)
-    #expect { try seats.identify(first.seat, as: app("a")) } throws: { ($0 as? CaravanError)?.code == .cancelled }
-    try seats.identify(third.seat, as: app("a"))
-    for _ in 0..<100 { _ = try seats.admit(user: 1) }
-    try seats.identify(other, as: app("b"))
-    #expect(seats.count == 4)
+    let third = try slots.admit(user: 1)
+    #expect(third.displaced == first.slot)
+    #expect { try slots.identify(first.slot, as: app("a")) } throws: { ($0 as? CaravanError)?.code == .cancelled }
+    try slots.identify(third.slot, as: app("a"))
+    for _ in 0..<100 { _ = try slots.admit(user: 1) }
+    try slots.identify(other, as: app("b"))
+    #expect(slots.count == 4)
   }
 
   // Goal: many users who do not say who they are keep no other out either.
   // Method: five of three users; whoever comes then pushes out one of the user who has most.
   @Test("issue 5, A2: of all users together, too, the one that came first of who has most goes")
   func namelessOfAll() throws {
-    var seats = AppSlots(Self.shares)
-    let first = try seats.admit(user: 1).seat
-    for user in [2, 2, 1, 3] as [UInt32] { #expect(try seats.admit(user: user).displaced == nil) }
-    #expect(try seats.admit(user: 4).displaced == first)
-    #expect(seats.count == 5)
+    var slots = AppSlots(Self.shares)
+    let first = try slots.admit(user: 1).slot
+    for user in [2, 2, 1, 3] as [UInt32] { #expect(try slots.admit(user: user).displaced == nil) }
+    #expect(try slots.admit(user: 4).displaced == first)
+    #expect(slots.count == 5)
   }
 
   // Goal: what waits and what is held is bounded as well, and given back with the connection.
   // Method: an app has its share of each over several connections; another app has not, until their user has.
   @Test("SIM-43: requests that wait, and bytes that nobody takes")
   func waitingAndBytes() throws {
-    var seats = AppSlots(Self.shares)
-    let (one, two, other) = (try sit(1, "a", at: &seats), try sit(1, "a", at: &seats), try sit(1, "b", at: &seats))
-    try seats.beginWaiting(one)
-    try seats.beginWaiting(two)
-    #expect { try seats.beginWaiting(one) } throws: { isBusy($0, "app 'a' has 2 requests") }
-    try seats.beginWaiting(other)
-    seats.endWaiting(two)
-    try seats.beginWaiting(one)
-    #expect { try seats.beginWaiting(other) } throws: { isBusy($0, "apps of user 1 have 3 requests") }
+    var slots = AppSlots(Self.shares)
+    let (one, two, other) = (try sit(1, "a", at: &slots), try sit(1, "a", at: &slots), try sit(1, "b", at: &slots))
+    try slots.beginWaiting(one)
+    try slots.beginWaiting(two)
+    #expect { try slots.beginWaiting(one) } throws: { isBusy($0, "app 'a' has 2 requests") }
+    try slots.beginWaiting(other)
+    slots.endWaiting(two)
+    try slots.beginWaiting(one)
+    #expect { try slots.beginWaiting(other) } throws: { isBusy($0, "apps of user 1 have 3 requests") }
 
-    seats.holds(6, one)
-    try seats.checkRoom(one)
-    seats.holds(4, two)
-    #expect { try seats.checkRoom(one) } throws: { isBusy($0, "app 'a' has 10 bytes") }
-    try seats.checkRoom(other)
-    seats.holds(5, other)
-    #expect { try seats.checkRoom(other) } throws: { isBusy($0, "apps of user 1 have 15 bytes") }
-    seats.leave(one)
-    try seats.checkRoom(two)
-    try seats.checkRoom(other)
-    try seats.beginWaiting(other)
+    slots.holds(6, one)
+    try slots.checkRoom(one)
+    slots.holds(4, two)
+    #expect { try slots.checkRoom(one) } throws: { isBusy($0, "app 'a' has 10 bytes") }
+    try slots.checkRoom(other)
+    slots.holds(5, other)
+    #expect { try slots.checkRoom(other) } throws: { isBusy($0, "apps of user 1 have 15 bytes") }
+    slots.leave(one)
+    try slots.checkRoom(two)
+    try slots.checkRoom(other)
+    try slots.beginWaiting(other)
   }
 
   // Goal: on the real socket, an app that takes every connection it can get, and says nothing on others, keeps no

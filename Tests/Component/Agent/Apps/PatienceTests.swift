@@ -13,16 +13,16 @@ import Testing
 @Suite("Patience with the agent", .timeLimit(.minutes(1)))
 struct PatienceTests {
   @Test("who is looked at twice in the time it may be silent is asked once, and then given up")
-  func vigil() {
-    var vigil = Watchdog()
-    #expect(vigil.begin() && !vigil.begin(), "one looks for all")
-    #expect(vigil.look(isAwaited: true) == .ask)
-    vigil.heard()
-    #expect(vigil.look(isAwaited: true) == .lookAgain && vigil.look(isAwaited: true) == .ask)
-    #expect(vigil.look(isAwaited: true) == .giveUp)
-    vigil.heard()
-    #expect(vigil.look(isAwaited: true) == .lookAgain && vigil.look(isAwaited: false) == .end)
-    #expect(vigil.begin() && vigil.look(isAwaited: true) == .ask, "it begins anew")
+  func watchdog() {
+    var watchdog = Watchdog()
+    #expect(watchdog.begin() && !watchdog.begin(), "one looks for all")
+    #expect(watchdog.look(isAwaited: true) == .ask)
+    watchdog.heard()
+    #expect(watchdog.look(isAwaited: true) == .lookAgain && watchdog.look(isAwaited: true) == .ask)
+    #expect(watchdog.look(isAwaited: true) == .giveUp)
+    watchdog.heard()
+    #expect(watchdog.look(isAwaited: true) == .lookAgain && watchdog.look(isAwaited: false) == .end)
+    #expect(watchdog.begin() && watchdog.look(isAwaited: true) == .ask, "it begins anew")
   }
 
   private func isSilence(_ error: any Error) -> Bool { (error as? CaravanError)?.code == .timedOut }

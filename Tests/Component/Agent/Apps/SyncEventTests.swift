@@ -173,7 +173,7 @@ struct SyncEventTests {
           for n in 0...AppLimits.listenedTables {
             tell(
               SessionReport(
-                table: TableID(app: app, name: "t\(n)"), direction: .write, tally: SessionCounters(sent: 2),
+                table: TableID(app: app, name: "t\(n)"), direction: .write, counters: SessionCounters(sent: 2),
                 isResumed: false, isWhole: true))
           }
         }

@@ -36,7 +36,7 @@ private final class BreakingLink: FaultPolicy {
   func count(of device: String) -> Count { counts.withLock { $0[device] ?? Count() } }
 
   /// From here on everything passes.
-  func mend() { isMended.withLock { $0 = true } }
+  func repair() { isMended.withLock { $0 = true } }
 
   func copies(of passage: Passage, random: any RandomSource) -> [Duration] {
     guard let device = [passage.sender, passage.receiver].first(where: devices.contains) else { return [.zero] }
@@ -272,7 +272,7 @@ struct BreakingLinkTests {
         selection: Selection("number = 1"))
       try await Self.wait(a) { try await a.isSettled() }
       // Nothing gets lost any more, so that nothing but the budget stands in the way.
-      link.mend()
+      link.repair()
       let engine = b.agent.engine
       let spent = engine.meter.spent(over: .wired)
       try await engine.setPolicy(NetworkPolicy(dailyBytes: [.wired: spent + 24_000]))

@@ -70,14 +70,14 @@ import Testing
 
   @Test("issue 5, B10: a device that brought chunks says hello at once, for there may be more")
   func helloAgain() {
-    var errands = ControlMessages(generation: 1)
-    errands.helloIsDue(at: 5)
-    #expect(errands.nextWake == nil, "there is no connection")
-    errands.connected(at: 10)
-    _ = errands.take(at: 10)
-    errands.helloAnswered(generation: 1, resubscribe: false, at: 10)
-    #expect(errands.take(at: 20) == nil)
-    errands.helloIsDue(at: 20)
-    #expect(errands.take(at: 20)?.hello == true)
+    var messages = ControlMessages(generation: 1)
+    messages.helloIsDue(at: 5)
+    #expect(messages.nextWake == nil, "there is no connection")
+    messages.connected(at: 10)
+    _ = messages.take(at: 10)
+    messages.helloAnswered(generation: 1, resubscribe: false, at: 10)
+    #expect(messages.take(at: 20) == nil)
+    messages.helloIsDue(at: 20)
+    #expect(messages.take(at: 20)?.hello == true)
   }
 }

@@ -50,7 +50,7 @@ struct SessionReportTests {
   }
 
   @Test("REC-28: of a push count what the cloud took, deletions apart")
-  func tally() {
+  func counters() {
     let save = CaravanModel.Mutation.Change.save(type: 1, body: [], chunks: [])
     let mutations = [save, .delete, save, .delete, save, save].enumerated().map {
       CaravanModel.Mutation(name: "r\($0)", base: .absent, change: $1)
@@ -82,8 +82,8 @@ struct SessionReportTests {
         try await bench.pass(.seconds(1))
       }
     }
-    let sent = reports.withLock { $0.filter { $0.tally.sent > 0 } }
-    #expect(sent.map(\.tally.sent) == [1, 1, 1] && sent.allSatisfy { $0.direction == .write && $0.isWhole })
+    let sent = reports.withLock { $0.filter { $0.counters.sent > 0 } }
+    #expect(sent.map(\.counters.sent) == [1, 1, 1] && sent.allSatisfy { $0.direction == .write && $0.isWhole })
     #expect(sent.map(\.isResumed) == [false, true, false])
   }
 
@@ -113,10 +113,10 @@ struct SessionReportTests {
       try await again.until("it is here") { try await again.rows().count == 2 }
       try await again.clock.sleep(for: .seconds(1))
     }
-    let first = cutOff.withLock { $0.filter { $0.direction == .read && $0.tally.received > 0 } }
-    #expect(first.reduce(0) { $0 + $1.tally.received } == 1)
+    let first = cutOff.withLock { $0.filter { $0.direction == .read && $0.counters.received > 0 } }
+    #expect(first.reduce(0) { $0 + $1.counters.received } == 1)
     let read = reports.withLock { $0.filter { $0.direction == .read } }
-    #expect(read.reduce(0) { $0 + $1.tally.received } == 1)
+    #expect(read.reduce(0) { $0 + $1.counters.received } == 1)
     #expect(read.first?.isResumed == true && read.first?.isWhole == true)
   }
 

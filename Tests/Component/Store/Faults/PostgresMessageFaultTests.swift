@@ -11,7 +11,7 @@ import Testing
 /// before the server has it or before its answer is heard, for all n, of every operation.
 @Suite(.timeLimit(.minutes(5))) struct PostgresMessageFaultTests {
   /// Maintenance works for all at once: each such operation has tables of its own.
-  static let places = [StoreOperation.all] + StoreOperation.upkeep.map { [$0] }
+  static let places = [StoreOperation.all] + StoreOperation.maintenance.map { [$0] }
 
   @Test(
     "I1, I7: message n of an operation is lost, or its answer, for all n",

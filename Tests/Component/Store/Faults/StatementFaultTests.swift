@@ -13,7 +13,7 @@ import Testing
   /// Both endings of each step, or one of them in turn.
   static let isLong = ProcessInfo.processInfo.environment["CARAVAN_LONG"] != nil
 
-  @Test("I1, I7: step n of an operation fails, for all n", arguments: StoreOperation.all + StoreOperation.upkeep)
+  @Test("I1, I7: step n of an operation fails, for all n", arguments: StoreOperation.all + StoreOperation.maintenance)
   func everyStep(operation: StoreOperation) async throws {
     let tap = FaultySteps()
     var options = StoreOptions.simulation(.memory)

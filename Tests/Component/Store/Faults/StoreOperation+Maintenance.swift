@@ -6,7 +6,7 @@ import CaravanWire
 
 extension StoreOperation {
   /// What takes several transactions, of which each stands by itself; whoever asked asks again.
-  static let upkeep: [StoreOperation] = [
+  static let maintenance: [StoreOperation] = [
     StoreOperation("beginning to read by snapshots") { place throws(CaravanError) in
       try await place.fill()
     } act: { place throws(CaravanError) in

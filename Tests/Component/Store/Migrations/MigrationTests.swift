@@ -200,7 +200,7 @@ import Testing
       let snapshot = try await bench.page(query)
       // The snapshot is of version 10, a deletion; at least one of its entries is superseded.
       #expect(snapshot.entries.map(\.version) == Array(3...9))
-      for step in 0..<50 where try await bench.store.collect() { #expect(step < 49, "upkeep comes to an end") }
+      for step in 0..<50 where try await bench.store.collect() { #expect(step < 49, "maintenance comes to an end") }
       await bench.close()
       try await bench.open()
       #expect(try await bench.store.fetch(["abisko"], in: zone).first?.authorship.creator == "ada/phone/1")

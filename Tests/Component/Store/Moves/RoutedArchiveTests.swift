@@ -91,7 +91,7 @@ import Testing
   func moving() async throws {
     try await Self.with(.files) { bench, main, other in
       _ = try await bench.commit(Sample.zone(), [Sample.save("a")], as: "phone", 1)
-      try await bench.routed.book.write(Placement(to: "other"), of: UserID(unchecked: "bob"))
+      try await bench.routed.placementCache.write(Placement(to: "other"), of: UserID(unchecked: "bob"))
       let isOver = Latch()
       let time = Task {
         while !isOver.isOpen {
@@ -108,7 +108,7 @@ import Testing
       #expect(error?.code == .serverBusy)
       isOver.open()
       await time.value
-      try await bench.routed.book.write(Placement(), of: UserID(unchecked: "bob"))
+      try await bench.routed.placementCache.write(Placement(), of: UserID(unchecked: "bob"))
       try await open()
     }
   }

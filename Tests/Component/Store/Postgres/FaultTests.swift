@@ -137,47 +137,47 @@ import struct Synchronization.Atomic
   func hanging() async throws {
     let server = try PostgresServer(durable: false)
     defer { server.signalAll(SIGCONT) }
-    let desk = try await Handler(server.address())
-    #expect(try await desk.save(1) == [1])
-    _ = try await desk.store.fetch(["r1"], in: desk.zone)
+    let handler = try await Handler(server.address())
+    #expect(try await handler.save(1) == [1])
+    _ = try await handler.store.fetch(["r1"], in: handler.zone)
     server.signalAll(SIGSTOP)
     for _ in 0..<3 {
-      let start = desk.clock.now
-      let unsaved = await #expect(throws: CaravanError.self) { try await desk.save(2) }
+      let start = handler.clock.now
+      let unsaved = await #expect(throws: CaravanError.self) { try await handler.save(2) }
       #expect(unsaved?.code == .unavailable || unsaved?.code == .timedOut)
-      let unread = await #expect(throws: CaravanError.self) { try await desk.store.fetch(["r1"], in: desk.zone) }
+      let unread = await #expect(throws: CaravanError.self) { try await handler.store.fetch(["r1"], in: handler.zone) }
       #expect(unread?.code == .unavailable)
-      #expect(desk.clock.now - start < .seconds(8), "two calls of 3 seconds at most, and what the machine needs")
+      #expect(handler.clock.now - start < .seconds(8), "two calls of 3 seconds at most, and what the machine needs")
     }
-    #expect(desk.told("PostgreSQL cannot be reached").count == 1)
+    #expect(handler.told("PostgreSQL cannot be reached").count == 1)
     server.signalAll(SIGCONT)
-    try await eventually("it goes on", within: .seconds(10)) { (try? await desk.save(2)) == [2] }
-    #expect(try await desk.save(1) == [1])
-    #expect(try await desk.store.status().records == 2)
-    await desk.store.close()
+    try await eventually("it goes on", within: .seconds(10)) { (try? await handler.save(2)) == [2] }
+    #expect(try await handler.save(1) == [1])
+    #expect(try await handler.store.status().records == 2)
+    await handler.store.close()
   }
 
   @Test("a server that hangs: of many who ask, one after the other, none has given up before it is told")
   func queues() async throws {
     let server = try PostgresServer(durable: false)
     defer { server.signalAll(SIGCONT) }
-    let desk = try await Handler(server.address())
-    #expect(try await desk.save(1) == [1])
+    let handler = try await Handler(server.address())
+    #expect(try await handler.save(1) == [1])
     server.signalAll(SIGSTOP)
     let waits = try await withThrowingTaskGroup(of: Duration.self) { group in
       for number in 0..<120 {
-        try await desk.clock.sleep(for: .milliseconds(50))
+        try await handler.clock.sleep(for: .milliseconds(50))
         group.addTask {
-          let start = desk.clock.now
+          let start = handler.clock.now
           let refusal = await #expect(throws: CaravanError.self) {
             if number % 2 == 0 {
-              _ = try await desk.save(UInt64(2 + number))
+              _ = try await handler.save(UInt64(2 + number))
             } else {
-              _ = try await desk.store.fetch(["r1"], in: desk.zone)
+              _ = try await handler.store.fetch(["r1"], in: handler.zone)
             }
           }
           #expect(refusal?.code == .unavailable || refusal?.code == .timedOut)
-          return desk.clock.now - start
+          return handler.clock.now - start
         }
       }
       return try await group.reduce(into: []) { $0.append($1) }
@@ -185,15 +185,15 @@ import struct Synchronization.Atomic
     let longest = try #require(waits.max())
     let machine: Duration = .milliseconds(500)
     #expect(longest < StorageClient.Policy().deadline + machine, "the longest waited for \(longest)")
-    await desk.store.close()
+    await handler.store.close()
   }
 
   @Test("a full disk of the server's: each call hears of it, the log once; nothing is lost, and all goes on after it")
   func fullDisk() async throws {
     let server = try PostgresServer.shared.get()
     try await server.withSchema { address in
-      let desk = try await Handler(address)
-      #expect(try await desk.save(1) == [1])
+      let handler = try await Handler(address)
+      #expect(try await handler.save(1) == [1])
       let admin = try server.connect(address)
       try admin.execute(
         """
@@ -203,35 +203,35 @@ import struct Synchronization.Atomic
       try admin.execute(
         "CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON caravan_records EXECUTE FUNCTION refuse()")
       for _ in 0..<3 {
-        let refusal = await #expect(throws: CaravanError.self) { try await desk.save(2) }
+        let refusal = await #expect(throws: CaravanError.self) { try await handler.save(2) }
         #expect(refusal?.code == .storageFull && refusal?.isTransient == true)
       }
-      #expect(try await desk.store.fetch(["r1", "r2"], in: desk.zone).map(\.name) == ["r1"])
-      #expect(desk.told("the disk refuses to write").count == 1 && desk.store.trouble == nil)
+      #expect(try await handler.store.fetch(["r1", "r2"], in: handler.zone).map(\.name) == ["r1"])
+      #expect(handler.told("the disk refuses to write").count == 1 && handler.store.trouble == nil)
       try admin.execute("DROP TRIGGER refuse ON caravan_records")
-      #expect(try await desk.save(2) == [2], "the refused ones left no gap")
-      #expect(try await desk.store.status().records == 2)
-      await desk.store.close()
+      #expect(try await handler.save(2) == [2], "the refused ones left no gap")
+      #expect(try await handler.store.status().records == 2)
+      await handler.store.close()
     }
   }
 
   @Test("nobody there: a call waits a while, then says so; afterwards everything goes on")
   func absence() async throws {
     let server = try PostgresServer(durable: false)
-    let desk = try await Handler(server.address(), patience: .milliseconds(300))
-    let (store, zone) = (desk.store, desk.zone)
-    #expect(try await desk.save(1) == [1])
+    let handler = try await Handler(server.address(), patience: .milliseconds(300))
+    let (store, zone) = (handler.store, handler.zone)
+    #expect(try await handler.save(1) == [1])
     server.kill()
-    let unsaved = await #expect(throws: CaravanError.self) { try await desk.save(2) }
+    let unsaved = await #expect(throws: CaravanError.self) { try await handler.save(2) }
     #expect(unsaved?.code == .unavailable || unsaved?.code == .timedOut)
     #expect(unsaved?.isTransient == true)
     let unread = await #expect(throws: CaravanError.self) { try await store.fetch(["r1"], in: zone) }
     #expect(unread?.code == .unavailable && unread?.message.contains("try again") == true)
     for _ in 0..<8 { _ = try? await store.fetch(["r1"], in: zone) }
-    let start = desk.clock.now
-    for _ in 0..<6 { _ = try? await desk.save(2) }
-    #expect(desk.clock.now - start < .milliseconds(6 * 600), "each waited no longer than it may")
-    let told = desk.told("PostgreSQL cannot be reached")
+    let start = handler.clock.now
+    for _ in 0..<6 { _ = try? await handler.save(2) }
+    #expect(handler.clock.now - start < .milliseconds(6 * 600), "each waited no longer than it may")
+    let told = handler.told("PostgreSQL cannot be reached")
     #expect(told.count == 1, "by whichever of the connections")
     let reason = String(describing: told.first?.fields)
     for place in ["127.0.0.1", "\(server.port)", "refused"] {
@@ -240,13 +240,13 @@ import struct Synchronization.Atomic
     }
     #expect(store.trouble == "PostgreSQL cannot be reached")
     try server.start()
-    try await eventually("it is tried again", within: .seconds(10)) { (try? await desk.save(2)) == [2] }
-    #expect(store.trouble == nil && desk.told("PostgreSQL is reached again").count == 1)
+    try await eventually("it is tried again", within: .seconds(10)) { (try? await handler.save(2)) == [2] }
+    #expect(store.trouble == nil && handler.told("PostgreSQL is reached again").count == 1)
     try await eventually("also by those that read", within: .seconds(10)) {
       (try? await store.fetch(["r1", "r2"], in: zone).count) == 2
     }
     await store.close()
-    #expect((await #expect(throws: CaravanError.self) { try await desk.save(3) })?.message == "the store is closed")
+    #expect((await #expect(throws: CaravanError.self) { try await handler.save(3) })?.message == "the store is closed")
   }
 }
 

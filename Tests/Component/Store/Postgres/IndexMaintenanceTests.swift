@@ -20,7 +20,7 @@ import Testing
         let mutations = (0..<100).map { Sample.save("r\($0)", body: [UInt8(round)]) }
         _ = try await store.commit(Commit(zone: zone, op: op, isAtomic: true, mutations: mutations))
       }
-      let session = try Connection(.upkeep(ConnectionString(address)))
+      let session = try Connection(.maintenance(ConnectionString(address)))
       defer { session.close() }
       let (thin, sound) = (IndexMaintenance(db: session, slack: 1 << 15), IndexMaintenance(db: session))
       #expect(try !sound.run(), "so small an index is let be")

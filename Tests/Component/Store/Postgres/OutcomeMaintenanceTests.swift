@@ -8,14 +8,14 @@ import Testing
 @testable import CaravanStorePostgres
 
 /// Goal: what a device can leave behind in PostgreSQL is bounded (issue 5, A3). Method: devices with more epochs and
-/// outcomes than are kept, one step of upkeep, and the tables.
+/// outcomes than are kept, one step of maintenance, and the tables.
 @Suite(.timeLimit(.minutes(4))) struct OutcomeMaintenanceTests {
   private static func with(_ body: (StorePostgres, Connection, ZoneID) async throws -> Void) async throws {
     try await PostgresServer.shared.get().withSchema { address in
       var options = PostgresOptions(try ConnectionString(address))
       (options.writers, options.readers) = (2, 1)
       let store = try await StorePostgres(options, host: .live(logLevel: .error), observer: Listener())
-      let db = try Connection(.upkeep(ConnectionString(address)))
+      let db = try Connection(.maintenance(ConnectionString(address)))
       defer { db.close() }
       try await body(store, db, try Sample.zone())
       await store.close()

@@ -171,7 +171,7 @@ import Testing
   }
 
   @Test("two processes tidy up while both write; what is counted stays right")
-  func upkeep() async throws {
+  func maintenance() async throws {
     try await withPair { pair in
       let zone = try Sample.zone("big")
       for batch in 0..<6 {

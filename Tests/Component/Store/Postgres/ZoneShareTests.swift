@@ -19,7 +19,7 @@ import Testing
       let live = Host.live(logLevel: .error)
       let host = log.map { live.with(log: $0) } ?? live
       let store = try await StorePostgres(options, host: host, observer: Listener())
-      let db = try Connection(.upkeep(ConnectionString(address)))
+      let db = try Connection(.maintenance(ConnectionString(address)))
       defer { db.close() }
       try await body(store, db, host)
       await store.close()

@@ -244,20 +244,20 @@ import Testing
   }
 
   @Test("UNI-22: what is lacking is asked for without delay, registered or not, over a link that its table permits")
-  func urge() {
+  func trigger() {
     var c = onWifi()
-    c.urge(key("u"), at: at(0))
+    c.trigger(key("u"), at: at(0))
     #expect(c.takeTransfer(at: at(0)) == .init(trigger: .delaySensitive, items: [key("u")]))
     c.register(key("t"), every(0, 600, .wifi), at: at(0))
     c.noteChange(key("t"), bytes: 1, at: at(1))
-    c.urge(key("t"), at: at(2))
+    c.trigger(key("t"), at: at(2))
     #expect(c.takeTransfer(at: at(2)) == .init(trigger: .delaySensitive, items: [key("t")]))
     c.putBack(key("t"), isDemanded: false, notBefore: at(5).monotonic)
-    c.urge(key("t"), at: at(3))
+    c.trigger(key("t"), at: at(3))
     #expect(c.takeTransfer(at: at(4)) == nil)
     #expect(c.takeTransfer(at: at(5)) != nil)
     c.setLink(.cellular)
-    c.urge(key("t"), at: at(6))
+    c.trigger(key("t"), at: at(6))
     #expect(c.takeTransfer(at: at(7)) == nil)
     c.setLink(.wifi)
     #expect(c.takeTransfer(at: at(8))?.items == [key("t")])

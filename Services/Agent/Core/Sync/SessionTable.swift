@@ -1,5 +1,5 @@
 /// Which tables are being synced: one session a table and direction at a time (UNI-12), and what follows it.
-public struct SessionBoard: Sendable {
+public struct SessionTable: Sendable {
   public typealias Key = Coalescer.Key
 
   private var running: Set<Key> = []
