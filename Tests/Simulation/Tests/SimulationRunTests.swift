@@ -10,8 +10,9 @@ import Testing
     let lines: [String]
   }
 
-  /// Beside the test bundle.
+  /// What CARAVAN_SIMULATION names, an optimised one say; or what lies beside the test bundle.
   private static let executable: URL = {
+    if let path = ProcessInfo.processInfo.environment["CARAVAN_SIMULATION"] { return URL(fileURLWithPath: path) }
     var folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
     while folder.path != "/", !FileManager.default.isExecutableFile(atPath: folder.path + "/caravan-simulation") {
       folder.deleteLastPathComponent()
