@@ -6,11 +6,6 @@ import Testing
 @Suite struct TypeSizeTests {
   private static let most = 800
 
-  /// Types that are too long already, and how long each may be. A figure here only falls.
-  private static let exceptions = ["SyncEngine": 986]
-  /// How far an exception may fall behind its figure before that has to be lowered.
-  private static let slack = 60
-
   @Test("a type has at most 800 lines over all of its files")
   func tree() throws {
     let files = try SourceTree.files().filter {
@@ -19,13 +14,8 @@ import Testing
     let types = TypeSizes(files)
     #expect(types.sizes.count > 1_000, "types were not found")
     #expect(types.unbalanced.isEmpty, "braces do not match in \(types.unbalanced)")
-    for (type, size) in types.sizes where size > Self.exceptions[type.name] ?? Self.most {
+    for (type, size) in types.sizes where size > Self.most {
       Issue.record("\(type.name) has \(size) lines in \(type.module): it is more than one thing")
-    }
-    for (name, figure) in Self.exceptions {
-      let size = types.sizes.filter { $0.key.name == name }.map(\.value).max() ?? 0
-      #expect(size > Self.most, "\(name) has \(size) lines: it is no exception any more, take it off the list")
-      #expect(size > figure - Self.slack || size <= Self.most, "\(name) has \(size) lines: lower its figure to that")
     }
   }
 

@@ -40,7 +40,7 @@ package struct CloudConnection: Sendable {
         await engine.disconnected()
         await bus.drain(deadline: EngineLimits.drainDeadline)
         // Silence was asked for; when speaking is allowed again nothing has failed.
-        if await !engine.coalescer.permitsSpeaking { continue }
+        if await !engine.schedule.permitsSpeaking { continue }
       } catch {
         if Task.isCancelled { return }
         outage.lasts(error)

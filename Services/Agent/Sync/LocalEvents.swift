@@ -59,21 +59,3 @@ final class LocalEvents: Sendable {
     }
   }
 }
-
-/// What apps changed of one table since the engine last looked.
-struct LocalChanges: Sendable {
-  private(set) var bytes: UInt64?
-  private(set) var toleratedBytes: UInt64?
-  /// Monotonic; of what was written with a deadline of its own.
-  private(set) var deadline: UInt64?
-
-  mutating func add(_ change: LocalChange, at now: UInt64) {
-    let size = UInt64(max(0, change.bytes))
-    if change.isTolerated {
-      toleratedBytes = (toleratedBytes ?? 0) + size
-    } else {
-      bytes = (bytes ?? 0) + size
-    }
-    if let wait = change.withinMilliseconds { deadline = min(deadline ?? .max, now + UInt64(wait) * 1_000_000) }
-  }
-}

@@ -8,7 +8,7 @@ extension SyncEngine: SyncControl {
   public func registrationsChanged(of table: TableID) async {
     do throws(CaravanError) {
       try await loadRegistrations()
-      if registered.contains(Key(table, .write)) { await noteRows(of: table) }
+      if schedule.isRegistered(Key(table, .write)) { await noteRows(of: table) }
       await askForWhatIsLacking(of: table)
     } catch {
       host.log.warning("registrations cannot be read", [.table: table, .error: error.description])
@@ -16,10 +16,8 @@ extension SyncEngine: SyncControl {
   }
 
   public func tableDropped(_ table: TableID) async {
-    coalescer.forget(table)
-    tables[table].forget()
+    schedule.forget(table)
     meter.forget(table)
-    cutSessions.forget(table)
     for key in [Key(table, .read), Key(table, .write)] {
       for answer in waiters.take(key) {
         answer.fulfil(.failure(CaravanError(.tableNotFound, "\(table) was dropped meanwhile")))
@@ -33,13 +31,13 @@ extension SyncEngine: SyncControl {
       throw CaravanError(.invalidData, "\(table) is local only: have it synced first")
     }
     let keys = [(read, Direction.read), (write, Direction.write)].filter(\.0).map { Key(table, $0.1) }
-    guard coalescer.permitsSpeaking else { throw notPermitted(table) }
+    guard schedule.permitsSpeaking else { throw notPermitted(table) }
     try await awaitConnection()
     let now = moment
     var answers: [SyncWaiters.Answer] = []
     for key in keys {
       answers.append(try waiters.add(key))
-      coalescer.demand(key, at: now)
+      schedule.demand(key, at: now)
     }
     signal.raise()
     for answer in answers { try await answer.wait().get() }
@@ -48,23 +46,25 @@ extension SyncEngine: SyncControl {
   public func reset(
     _ table: TableID, _ choice: ResetChoice, discardingUnsent: Bool
   ) async throws(CaravanError) {
-    guard tables[table].pending == nil, Direction.allCases.allSatisfy({ !sessions.isRunning(Key(table, $0)) }) else {
+    guard !schedule.hasPlan(table), Direction.allCases.allSatisfy({ !schedule.isRunning(Key(table, $0)) }) else {
       throw CaravanError(.serverBusy, "\(table) is being synced: retry in a moment", retryAfterMilliseconds: 500)
     }
     // Nothing of it may begin while the store starts over.
-    for direction in Direction.allCases { _ = sessions.begin(Key(table, direction)) }
+    for direction in Direction.allCases { _ = schedule.begin(Key(table, direction)) }
     let outcome: Swift.Result<Void, CaravanError>
     do throws(CaravanError) {
       outcome = .success(try await store.reset(table, choice, discardingUnsent: discardingUnsent))
     } catch {
       outcome = .failure(error)
     }
-    for direction in Direction.allCases {
-      if sessions.end(Key(table, direction)) { putBack(Key(table, direction)) }
-    }
+    for direction in Direction.allCases { endReservation(Key(table, direction)) }
     putBack(Key(table, .read))
     await noteRows(of: table)
     try outcome.get()
+  }
+
+  func endReservation(_ key: Key) {
+    schedule.endReservation(key, isAwaited: waiters.isAwaited(key), at: moment)
   }
 
   public func resetDevice() async {
@@ -73,7 +73,7 @@ extension SyncEngine: SyncControl {
 
   /// A connection that is just being made is waited for; none is not.
   private func awaitConnection() async throws(CaravanError) {
-    guard bus == nil else { return }
+    guard !schedule.isConnected else { return }
     guard admission.refusal == nil else { throw .refusedByBroker }
     let connection = connection
     do {
@@ -87,11 +87,11 @@ extension SyncEngine: SyncControl {
 
   public func status() -> SyncStatus {
     return SyncStatus(
-      device: identity.device.device.text, user: identity.user.text, link: link, isLinkAutomatic: linkState.isAutomatic,
-      isConnected: bus != nil, refusal: admission.refusal, atWork: sessions.tables,
-      refusedByDisk: tables.diskRefusals,
-      counters: SyncStatus.counters(host.metrics), policy: policy,
-      spent: Dictionary(uniqueKeysWithValues: policy.dailyBytes.keys.map { ($0, meter.spent(over: $0)) }),
+      device: identity.device.device.text, user: identity.user.text, link: schedule.link,
+      isLinkAutomatic: schedule.isLinkAutomatic, isConnected: schedule.isConnected, refusal: admission.refusal,
+      atWork: schedule.tablesAtWork, refusedByDisk: schedule.diskRefusals,
+      counters: SyncStatus.counters(host.metrics), policy: schedule.policy,
+      spent: Dictionary(uniqueKeysWithValues: schedule.policy.dailyBytes.keys.map { ($0, meter.spent(over: $0)) }),
       usage: meter.accounts.map { SyncStatus.Usage(account: $0.0, bytes: $0.1) }, totals: meter.totals,
       deviceTotal: meter.deviceTotal)
   }

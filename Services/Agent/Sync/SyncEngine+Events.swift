@@ -33,10 +33,8 @@ extension SyncEngine {
 
   func askForWhatIsLacking(of table: TableID) async {
     guard let state = try? await store.syncState(of: table) else { return }
-    // A table that has gained columns is agreed on anew, and may hold what belongs into them.
-    let lacksAgreement = state.type == nil && !state.token.isEmpty && state.fault == nil
-    guard state.lacksChunks || state.lacksRows || state.isResyncing || lacksAgreement else { return }
-    coalescer.trigger(Key(table, .read), at: moment)
+    guard state.lacksSomething else { return }
+    schedule.pullWhatIsLacking(of: table, at: moment)
     signal.raise()
   }
 }
@@ -47,36 +45,25 @@ extension SyncEngine {
   /// The cloud can be reached through `bus`. Everything registered is looked at: what happened meanwhile was not heard.
   func connected(_ bus: any MessageBus) async {
     await exchanger.use(bus)
-    self.bus = bus
     metrics.connected.set(1)
     connection.fulfil(())
-    tables.forAll { $0.endRest() }
-    startAfresh()
+    schedule.connected(at: moment)
+    signal.raise()
     await planAtOnceWhatGoesAtOnce()
     await admission.admit()
   }
 
   func disconnected() async {
     await exchanger.use(nil)
-    bus = nil
     metrics.connected.set(0)
     if connection.value != nil { connection = Promise() }
-    controlMessages.disconnected()
+    schedule.disconnected()
     failWaiters(.notConnected)
     await planAtOnceWhatGoesAtOnce()
   }
 
-  func startAfresh() {
-    let now = moment
-    sessions.forgetFailures()
-    controlMessages.connected(at: now.monotonic)
-    coalescer.retryNow(at: now)
-    pullEverything()
-  }
-
   func pullEverything() {
-    let now = moment
-    for item in list.items { coalescer.noteChange(Key(item.table, .read), bytes: 0, at: now) }
+    schedule.pullEverything(at: moment)
     signal.raise()
   }
 
@@ -86,39 +73,30 @@ extension SyncEngine {
 
   /// - Throws: `networkNotPermitted`.
   func limit(of key: Coalescer.Key, isDemanded: Bool) throws(CaravanError) -> CaravanModel.LinkClass {
-    guard coalescer.permits(key, isDemanded: isDemanded) else { throw notPermitted(key.table) }
-    return coalescer.limit(of: key, isDemanded: isDemanded)
+    guard let limit = schedule.limit(of: key, isDemanded: isDemanded) else { throw notPermitted(key.table) }
+    return limit
   }
 
-  func notPermitted(_ table: TableID) -> CaravanError { .notPermitted(table, link, budget: meter.budget?.left) }
+  func notPermitted(_ table: TableID) -> CaravanError {
+    .notPermitted(table, schedule.link, budget: meter.budget?.left)
+  }
 }
 
 // MARK: Notifications
 
 extension SyncEngine {
-  /// The cloud has something new, and may have sent it along. It is acknowledged as soon as the coalescer has taken
-  /// over what it flags: should the agent die before the pull, its next hello says what it lacks.
+  /// The cloud has something new, and may have sent it along.
   func notified(_ notification: Notification) {
-    let now = moment
-    let isRepeated = controlMessages.notified(notification.number)
-    switch (isRepeated, list.tables(in: notification.bitmap, generation: notification.generation)) {
-    case (true, _): metrics.notification("repeated")
-    case (false, let flagged?):
+    let pages = schedule.list.pages(of: notification)
+    let notice = schedule.notified(
+      notification.number, bitmap: notification.bitmap, generation: notification.generation, inline: Set(pages.keys),
+      at: moment)
+    switch notice {
+    case .repeated: metrics.notification("repeated")
+    case .otherList: metrics.notification("otherList")
+    case .taken(let inline):
       metrics.notification("taken")
-      let pages = list.pages(of: notification)
-      for table in flagged {
-        if let page = pages[table], !tables[table].isVoid, !sessions.isRunning(Key(table, .read)) {
-          _ = sessions.begin(Key(table, .read))
-          carried.append(ReceivedPage(table: table, page: page))
-        } else {
-          // Of how many bytes is not known: what waits for tomorrow yields to it.
-          coalescer.noteChange(Key(table, .read), bytes: 1, at: now)
-        }
-      }
-    case (false, nil):
-      metrics.notification("otherList")
-      controlMessages.listMistaken()
-      pullEverything()
+      inlinePages += inline.compactMap { table in pages[table].map { ReceivedPage(table: table, page: $0) } }
     }
     signal.raise()
   }

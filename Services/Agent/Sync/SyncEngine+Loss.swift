@@ -7,33 +7,29 @@ internal import CaravanRuntime
 extension SyncEngine {
   /// Begins to give up what no transfer has taken along for an interval.
   func discard(in group: inout DiscardingTaskGroup, at now: Moment) {
-    for key in coalescer.takeDiscards(at: now) { group.addTask { await self.discard(key) } }
-    if let next = coalescer.nextDiscard() { alarm.set(Instant(nanoseconds: next)) }
+    for table in schedule.takeDiscards(at: now) { group.addTask { await self.discard(table) } }
+    if let next = schedule.nextDiscard { alarm.set(Instant(nanoseconds: next)) }
   }
 
-  private func discard(_ key: Key) async {
+  private func discard(_ table: TableID) async {
     do throws(CaravanError) {
-      coalescer.spent(key, rows: try await store.loseTolerated(of: key.table, to: .queue))
+      schedule.discarded(table, rowsLeft: try await store.loseTolerated(of: table, to: .queue))
     } catch {
-      host.log.warning("rows that may be lost could not be given up", [.table: key.table, .error: error.description])
+      host.log.warning("rows that may be lost could not be given up", [.table: table, .error: error.description])
     }
   }
 
-  /// The cloud refused a push because it has too much to do: what may be lost of it is not offered again. The push
-  /// cannot have been applied, so its plan is given up, and made anew without.
+  /// The cloud refused a push because it has too much to do: what may be lost of it is not offered again.
   func shed(_ table: TableID) async {
-    let key = Key(table, .write)
-    guard let held = tables[table].pending, !held.mayHaveArrived, held.plan.toleratedRows > 0, !sessions.isRunning(key),
-      sessions.begin(key)
-    else { return }
+    guard let op = schedule.beginShedding(of: table) else { return }
     do throws(CaravanError) {
-      try await store.abort(held.plan.op)
-      tables[table].pending = nil
+      try await store.abort(op)
+      schedule.pushLeft(nil, of: table)
       try await store.loseTolerated(of: table, to: .server)
     } catch {
       host.log.warning("a busy cloud is not relieved of rows that may be lost", [.table: table, .error: error])
     }
-    if sessions.end(key) { putBack(key) }
+    endReservation(Key(table, .write))
   }
 }
 

@@ -20,12 +20,10 @@ extension SyncEngine {
   public func whenSessionsEnd(_ tell: @escaping @Sendable (SessionReport) -> Void) { sessionEnded = tell }
 
   /// The session of `key` is over.
-  func report(_ key: Key, _ failure: CaravanError?) {
-    let counters = dependencies.totals.take(key)
-    let isCutOff = failure.map { $0.isWorthRetrying && !$0.isDeferral } ?? false
-    let isResumed = cutSessions.ended(key, isWhole: failure == nil, isCutOff: isCutOff)
+  func report(_ key: Key, _ failure: CaravanError?, isResumed: Bool) {
     let report = SessionReport(
-      table: key.table, direction: key.direction, counters: counters, isResumed: isResumed, isWhole: failure == nil)
+      table: key.table, direction: key.direction, counters: dependencies.totals.take(key), isResumed: isResumed,
+      isWhole: failure == nil)
     if !report.isEmpty { sessionEnded?(report) }
   }
 }

@@ -7,7 +7,7 @@ internal import CaravanWire
 
 extension SyncEngine {
   /// Sends what is due, each frame as soon as it is full, and sees every table's session to its end.
-  func carry(_ transfer: Transfer) async {
+  func carry(_ transfer: SyncSchedule.Transfer) async {
     if transfer.isAcknowledgement, let batch = transfer.controlMessages { return await acknowledge(batch) }
     let items = await prepare(transfer)
     guard !items.isEmpty else { return transferAnswered() }
@@ -16,7 +16,7 @@ extension SyncEngine {
 
   private func acknowledge(_ batch: ControlMessages.Batch) async {
     do throws(CaravanError) { try await exchanger.acknowledge(batch.acks) } catch {
-      controlMessages.failed(
+      schedule.controlMessages.failed(
         batch, at: host.clock.now.nanoseconds, random: host.random.next(), retryAfterMilliseconds: nil)
     }
     transferAnswered()
@@ -24,21 +24,22 @@ extension SyncEngine {
 
   /// The transfer's last frame has its answer: another may begin, whatever this one's sessions still do.
   func transferAnswered() {
-    transfersInFlight -= 1
+    schedule.transferAnswered()
     signal.raise()
   }
 
   // MARK: What goes along
 
-  private func prepare(_ transfer: Transfer) async -> [FrameItem] {
+  private func prepare(_ transfer: SyncSchedule.Transfer) async -> [FrameItem] {
     var items: [FrameItem] = []
     if let batch = transfer.controlMessages { items.append(await controlItem(batch)) }
-    let pulls = transfer.items.count { $0.direction == .read }
+    let keys = transfer.coalesced.items
+    let pulls = keys.count { $0.direction == .read }
     let room = min(EngineLimits.pulledBytes, exchanger.fragment.bytes) / max(1, min(pulls, EngineLimits.pullsPerFrame))
-    for key in transfer.items where sessions.begin(key) {
+    for key in keys where schedule.begin(key) {
       let answers = waiters.take(key)
       let linkGuard = LinkGuard(engine: self, key: key, isDemanded: !answers.isEmpty)
-      let slack = answers.isEmpty ? coalescer.slackMilliseconds(key, at: host.clock.now.nanoseconds) : 0
+      let slack = answers.isEmpty ? schedule.slackMilliseconds(key, at: moment) : 0
       if let item = await begin(key, linkGuard: linkGuard, answers, room: room, slack: slack) { items.append(item) }
     }
     return items
@@ -56,28 +57,25 @@ extension SyncEngine {
       }
       switch key.direction {
       case .write:
-        let retriesRefused = tables[key.table].retriesRefused(
-          isDemanded: !answers.isEmpty, at: host.clock.now.nanoseconds)
+        let start = schedule.beginPush(of: key.table, isDemanded: !answers.isEmpty, at: moment)
         var push = TablePush(
-          key.table, dependencies: dependencies, linkGuard: linkGuard, pending: tables[key.table].takePending(),
-          lacksRoom: tables[key.table].lacksRoom, retriesRefused: retriesRefused, slackMilliseconds: slack)
+          key.table, dependencies: dependencies, linkGuard: linkGuard, pending: start.pending,
+          lacksRoom: start.lacksRoom, retriesRefused: start.retriesRefused, slackMilliseconds: slack)
         do throws(CaravanError) {
           let operations = try await push.begin()
           if !operations.isEmpty { return FrameItem(role: .push(push), operations: operations, waiters: answers) }
         } catch {
-          tables[key.table].pending = push.session.pending
+          schedule.pushLeft(push.session.pending, of: key.table)
           throw error
         }
       case .read:
-        // The cloud would say the same again.
-        if tables[key.table].awaitsPush, state.opInFlight != nil { throw .startsOver(key.table) }
-        let startsOver = tables[key.table].beginPull()
+        let startsOver = try schedule.beginPull(of: key.table, opInFlight: state.opInFlight)
         var pull = TablePull(key.table, dependencies: dependencies, linkGuard: linkGuard, startsOver: startsOver)
         let operations: [Operation.Kind]
         do throws(CaravanError) {
           operations = try await pull.begin(maximumBytes: room, slackMilliseconds: slack)
         } catch {
-          if startsOver { tables[key.table].pullDidNotStartOver() }
+          if startsOver { schedule.pullDidNotStartOver(key.table) }
           await noteStart(of: pull.session)
           throw error
         }
@@ -91,7 +89,7 @@ extension SyncEngine {
   }
 
   private func controlItem(_ batch: ControlMessages.Batch) async -> FrameItem {
-    let list = list
+    let list = schedule.list
     var tokens: [[UInt8]] = []
     if batch.hello {
       for item in list.items { tokens.append((try? await store.syncState(of: item.table).token) ?? []) }
@@ -111,8 +109,7 @@ extension SyncEngine {
         metrics.disrupted(push.session.disruption)
         failure = error
       }
-      tables[push.table].pending = push.session.pending
-      await noteRoom(of: push.table, failure)
+      if schedule.pushEnded(push.session.pending, of: push.table, failure) { await planAtOnceWhatGoesAtOnce() }
       end(Key(push.table, .write), item.waiters, failure)
       await askAgain(push.table, after: failure)
       if failure?.isBusy == true { await shed(push.table) }
@@ -126,7 +123,7 @@ extension SyncEngine {
         metrics.disrupted(.downstream(notified: true, asked: true, pull.session.answer))
         failure = error
       }
-      if pull.session.isUnexplained { tables[pull.table].foundUnexplained() }
+      if pull.session.isUnexplained { schedule.foundUnexplained(pull.table) }
       end(Key(pull.table, .read), item.waiters, failure)
       await askAgain(pull.table, after: failure)
       await noteStart(of: pull.session)
@@ -141,37 +138,32 @@ extension SyncEngine {
     await planAtOnceWhatGoesAtOnce()
   }
 
-  /// What a session has come to know: whether its table starts over, and has to wait with that. Its rows wait as well,
-  /// unless it is not going to be tried again over this link.
+  /// What a session has come to know of its table's start over.
   private func noteStart(of session: PullSession) async {
-    let key = Key(session.table, .read)
-    let waited = tables[session.table].awaitsPush
-    let isTried = waiters.isAwaited(key) || coalescer.permits(key, isDemanded: !registered.contains(key))
-    guard waited != (session.awaitsPush && isTried) else { return }
-    tables[session.table].awaitPush(!waited)
+    let (table, isAwaited) = (session.table, waiters.isAwaited(Key(session.table, .read)))
+    guard let rowsWait = schedule.pullEnded(of: table, awaitsPush: session.awaitsPush, isAwaited: isAwaited) else {
+      return
+    }
     await planAtOnceWhatGoesAtOnce()
-    if waited { await noteRows(of: session.table) }
+    if !rowsWait { await noteRows(of: table) }
   }
 
   /// Changes that came with a notification; where they do not fit, they are pulled.
-  func takeIn(_ carried: ReceivedPage) async {
-    let key = Key(carried.table, .read)
+  func takeIn(_ inline: ReceivedPage) async {
+    let key = Key(inline.table, .read)
     var pull = TablePull(
-      carried.table, dependencies: dependencies, linkGuard: LinkGuard(engine: self, key: key, isDemanded: false),
+      inline.table, dependencies: dependencies, linkGuard: LinkGuard(engine: self, key: key, isDemanded: false),
       startsOver: false)
     var failure: CaravanError?
     do throws(CaravanError) {
-      let fits = try await pull.takeIn(carried.page)
+      let fits = try await pull.takeIn(inline.page)
       metrics.notification(fits ? "takenIn" : "pulled")
-      if !fits {
-        coalescer.retryNow(key, at: moment)
-        coalescer.noteChange(key, bytes: 1, at: moment)
-      }
+      if !fits { schedule.inlineDidNotFit(key.table, at: moment) }
     } catch {
       metrics.disrupted(.downstream(notified: true, asked: true, pull.session.answer))
       failure = error
     }
-    if pull.session.isUnexplained { tables[pull.table].foundUnexplained() }
+    if pull.session.isUnexplained { schedule.foundUnexplained(pull.table) }
     end(key, [], failure)
     await beginEpochIfNeeded()
   }
@@ -185,19 +177,19 @@ extension SyncEngine {
       if batch.hello, let result = results.popFirst() {
         guard case .hello(let reply) = result else { throw .unexpected(result, to: "a hello") }
         await dependencies.mover.cloudTime(is: reply.serverTimeMilliseconds)
-        note(wanted: reply.wanted)
+        wanted.ask(for: reply.wanted)
         for some in reply.wantedRecords { try await note(wanted: some) }
-        controlMessages.helloAnswered(generation: generation, resubscribe: reply.resubscribe, at: now)
+        schedule.controlMessages.helloAnswered(generation: generation, resubscribe: reply.resubscribe, at: now)
       }
       if batch.subscribe, let result = results.popFirst() {
         guard case .done = result else { throw .unexpected(result, to: "a list of subscriptions") }
-        controlMessages.subscribed(generation: generation)
+        schedule.controlMessages.subscribed(generation: generation)
         // What changed between a pull and the subscription was told to nobody.
         pullEverything()
       }
       for result in results { if case .failure(let failure) = result { throw failure.model() } }
     } catch {
-      controlMessages.failed(
+      schedule.controlMessages.failed(
         batch, at: now, random: host.random.next(), retryAfterMilliseconds: error.retryAfterMilliseconds)
       host.log.debug("the cloud did not take the device's control messages", [.error: error.description])
     }
@@ -207,88 +199,41 @@ extension SyncEngine {
   /// The session of `key` is over.
   private func end(_ key: Key, _ answers: [SyncWaiters.Answer], _ failure: CaravanError?) {
     takeLocalChanges(at: moment)
-    let facts = SessionEnd.Facts(
-      key.direction, hasMore: key.direction == .write && tables[key.table].takeMore(), isDueAgain: sessions.end(key),
-      hasPlan: tables[key.table].pending != nil)
-    report(key, failure)
-    let end = failure.map { failed(key, $0, facts) } ?? succeeded(key, facts)
-    if end.keepsWaiters { waiters.putBack(answers, for: key) }
-    if end.givesUp, let failure { giveUp(key.table, failure) }
-    if end.beginsRest { tables[key.table].rest(from: host.clock.now.nanoseconds) }
-    switch end.next {
-    case .nothing: break
-    case .more: coalescer.noteChange(key, bytes: 0, at: moment)
-    case .after(let wait, let yields): putBack(key, afterNanoseconds: wait, yields: yields)
-    case .rested:
-      if let end = tables[key.table].restEnds {
-        putBack(key, afterNanoseconds: end - min(end, host.clock.now.nanoseconds), yields: true)
-      }
-    }
-    if facts.isDueAgain { putBack(key) }
-    if !end.keepsWaiters {
+    let ended = schedule.end(
+      key, failure, hasWaiters: !answers.isEmpty, isAwaited: waiters.isAwaited(key), at: moment,
+      random: host.random.next)
+    report(key, failure, isResumed: ended.isResumed)
+    note(failure, of: key, ended)
+    if ended.keepsWaiters {
+      waiters.putBack(answers, for: key)
+    } else {
       for answer in answers { answer.fulfil(failure.map { .failure(explained($0)) } ?? .success(())) }
     }
     signal.raise()
   }
 
-  private func succeeded(_ key: Key, _ facts: SessionEnd.Facts) -> SessionEnd {
-    sessions.succeeded(key)
-    tables[key.table].diskTook(key.direction)
-    coalescer.finished(key)
-    metrics.session(key.direction, outcome: "done")
-    if key.direction == .write, tables[key.table].awaitsPush {
-      coalescer.retryNow(Key(key.table, .read), at: moment)
-    }
-    return .done(facts)
-  }
-
-  private func failed(_ key: Key, _ failure: CaravanError, _ facts: SessionEnd.Facts) -> SessionEnd {
-    guard !failure.isDeferral else {
-      metrics.session(key.direction, outcome: "deferred")
-      return .deferred(failure)
-    }
-    if failure.code == .rateLimited, let wait = failure.retryAfterMilliseconds {
-      coalescer.hold(key, until: host.clock.now.nanoseconds + UInt64(wait) * 1_000_000)
-    }
-    let (wait, failures) = sessions.failed(
-      key, random: host.random.next(), retryAfterMilliseconds: failure.retryAfterMilliseconds)
-    note(failure, of: key, failures: failures)
-    metrics.session(key.direction, outcome: failure.code.rawValue)
-    let canSpeak = bus != nil && coalescer.permitsSpeaking
-    return .failed(failure, facts, failures: failures, wait: wait, canSpeak: canSpeak)
-  }
-
   /// A full disk is the user's to mend: it is told of until it has taken what it refused, once.
-  private func note(_ failure: CaravanError, of key: Key, failures: UInt32) {
-    let fields: LogFields = [.table: key.table, .error: failure.description, .attempt: failures]
-    if failure.code == .storageFull, tables[key.table].diskRefused(key.direction, failure.message) {
+  private func note(_ failure: CaravanError?, of key: Key, _ ended: SyncSchedule.Ended) {
+    guard let failure else { return metrics.session(key.direction, outcome: "done") }
+    guard ended.failures > 0 else { return metrics.session(key.direction, outcome: "deferred") }
+    metrics.session(key.direction, outcome: failure.code.rawValue)
+    let fields: LogFields = [.table: key.table, .error: failure.description, .attempt: ended.failures]
+    if ended.isNewDiskRefusal {
       host.log.warning("a table's sync failed: the device's disk refuses", fields)
     } else {
       host.log.debug("a table's sync failed", fields)
     }
   }
 
-  /// Whether the cloud has room for what the table sends (CK-102).
-  private func noteRoom(of table: TableID, _ failure: CaravanError?) async {
-    if tables[table].pushEnded(with: failure) { await planAtOnceWhatGoesAtOnce() }
-  }
-
-  /// Trying again has not helped for long: somebody has to look (REC-27).
-  private func giveUp(_ table: TableID, _ failure: CaravanError) {
-    tables[table].giveUp(over: failure)
-    signal.raise()
-  }
-
   func noteFaults() async {
-    for table in tables.tables(where: { $0.fault != nil }) {
-      guard let failure = tables[table].takeFault() else { continue }
+    for (table, failure) in schedule.takeFaults() {
       try? await store.note(refusal: failure.message, fault: .internal, of: table)
     }
   }
 
   /// What an app is told when the connection went meanwhile.
   private func explained(_ failure: CaravanError) -> CaravanError {
-    bus == nil && failure.isTransient ? .notConnected : failure
+    !schedule.isConnected && failure.isTransient ? .notConnected : failure
   }
 
   /// The cloud has rows of this device that its store does not know of. Of a table that was dropped and made again that
@@ -296,26 +241,23 @@ extension SyncEngine {
   /// known at the cloud. Nothing here tells the one from the other. Once nothing is in flight it gets an epoch of its
   /// own, and the tables start over with their unsynced rows kept.
   private func beginEpochIfNeeded() async {
-    guard tables.unexplainedCount > 0, tables.pendingCount == 0, !isBeginningEpoch else { return }
-    isBeginningEpoch = true
-    defer { isBeginningEpoch = false }
+    guard schedule.beginEpoch() else { return }
     do throws(CaravanError) {
       try await store.planAtOnce([])
       try await store.beginEpoch()
       await exchanger.use(epoch: store.epoch)
       try await loadRegistrations()
     } catch {
+      schedule.epochDidNotBegin()
       // A push is on its way: its end brings us here again.
       host.log.debug("a new epoch has to wait", [.error: error.description])
       return
     }
+    let tables = schedule.epochBegan()
     host.log.warning(
       "the cloud has rows of this device that its store does not know of, as when a table was dropped or the store is "
-        + "an older copy: a new epoch begins, and these tables start over", [.count: tables.unexplainedCount])
-    for table in tables.tables(where: \.isUnexplained) {
-      putBack(Key(table, .read))
-      tables[table].epochBegan()
-    }
+        + "an older copy: a new epoch begins, and these tables start over", [.count: tables.count])
+    for table in tables { putBack(Key(table, .read)) }
     await planAtOnceWhatGoesAtOnce()
     await noteDirtyTables()
   }

@@ -7,13 +7,6 @@ internal import CaravanWire
 // Chunks that the cloud's disk has lost. Nothing of this need be remembered for long: the cloud asks again with every
 // hello. It asks for some at a time, so a device that had any of them says hello again at once.
 extension SyncEngine {
-  func note(wanted chunks: [WantedChunks]) {
-    for some in chunks {
-      guard let app = try? ContainerID(some.container), let hashes = try? ChunkHash.list(some.hashes) else { continue }
-      wanted.ask(for: hashes, of: app)
-    }
-  }
-
   /// Rows of a table that this device does not have, or does not sync, are others' to bring.
   func note(wanted records: WantedRecords) async throws(CaravanError) {
     guard let app = try? ContainerID(records.container) else { return }
@@ -25,7 +18,7 @@ extension SyncEngine {
 
   /// Over a link that some table of the app may be written over, or that an app just now asked for a sync over.
   func sendWanted(in group: inout DiscardingTaskGroup) {
-    guard bus != nil else { return }
+    guard schedule.isConnected else { return }
     for app in wanted.apps {
       guard let linkGuard = linkGuard(of: app) else { continue }
       let hashes = wanted.take(app, at: moment.monotonic)
@@ -34,11 +27,8 @@ extension SyncEngine {
   }
 
   private func linkGuard(of app: ContainerID) -> LinkGuard? {
-    let keys = registered.keys.filter { $0.table.app == app && $0.direction == .write }
-    if let key = keys.first(where: { coalescer.permits($0, isDemanded: false) }) {
-      return LinkGuard(engine: self, key: key, isDemanded: false)
-    }
-    let key = waiters.keys.first { $0.table.app == app && coalescer.permits($0, isDemanded: true) }
+    if let key = schedule.permittedWrite(of: app) { return LinkGuard(engine: self, key: key, isDemanded: false) }
+    let key = waiters.keys.first { $0.table.app == app && schedule.permits($0, isDemanded: true) }
     return key.map { LinkGuard(engine: self, key: $0, isDemanded: true) }
   }
 
@@ -48,10 +38,20 @@ extension SyncEngine {
       guard !sent.isEmpty else { return }
       host.log.info("the cloud had lost chunks, and has them again", [.app: linkGuard.table.app, .count: sent.count])
       wanted.noteSent(sent, at: moment.monotonic)
-      controlMessages.helloIsDue(at: moment.monotonic)
+      schedule.controlMessages.helloIsDue(at: moment.monotonic)
       signal.raise()
     } catch {
       host.log.debug("chunks that the cloud has lost do not go", [.table: linkGuard.table, .error: error.description])
+    }
+  }
+}
+
+extension ChunkRequests {
+  /// What names no app or no chunk is left out.
+  mutating func ask(for wanted: [WantedChunks]) {
+    for some in wanted {
+      guard let app = try? ContainerID(some.container), let hashes = try? ChunkHash.list(some.hashes) else { continue }
+      ask(for: hashes, of: app)
     }
   }
 }

@@ -5,10 +5,9 @@ internal import CaravanBus
 public import CaravanModel
 public import CaravanRuntime
 
-/// Keeps the device's tables and the cloud's in step (SIM-60): asks the coalescer what is due whenever something has
-/// happened, sends it in one frame, and lets each table and direction go on by itself from there. All decisions are in
-/// values (`Coalescer`, `ControlMessages`, `SessionTable`); nothing here must survive a crash, for the store holds it
-/// all.
+/// Keeps the device's tables and the cloud's in step (SIM-60): asks the schedule what is due whenever something has
+/// happened, sends it in one frame, and lets each table and direction go on by itself from there. What is due is decided
+/// by `SyncSchedule`, what a session does by `PushSession` and `PullSession`; the engine carries that out.
 public actor SyncEngine: Service {
   typealias Key = Coalescer.Key
 
@@ -25,38 +24,24 @@ public actor SyncEngine: Service {
   nonisolated let attemptNow = Signal()
   nonisolated let events: LocalEvents
   nonisolated let admission: BrokerAdmission
-
-  var coalescer = Coalescer()
-  var controlMessages = ControlMessages(generation: 0)
-  var sessions = SessionTable()
-  var waiters = SyncWaiters()
-  var list = SubscriptionList()
-  var registered = SyncRegistrations()
-  var linkState: LinkState
-  var link: Link? { registered.link(linkState.link) }
-  var policy = NetworkPolicy()
-  /// Of the budgets that were looked at last.
-  var budgetDay: Int64 = 0
   nonisolated let meter: Meter
-  var bus: (any MessageBus)?
+
+  var schedule: SyncSchedule
+  var waiters = SyncWaiters()
   /// Waits for a connection.
   var connection = Promise<Void>()
   var speech = SpeechPermission()
-  var tables = TableSyncs()
-  var isBeginningEpoch = false
-  var cutSessions = CutSessions()
   var sessionEnded: (@Sendable (SessionReport) -> Void)?
-  var transfersInFlight = 0
   var wanted = ChunkRequests()
-  /// What came with notifications and has not been taken in; one a table at most.
-  var carried: [ReceivedPage] = []
+  /// Rows that came with notifications and have not been taken in; one page a table at most.
+  var inlinePages: [ReceivedPage] = []
 
   /// - Parameters:
   ///   - link: what the machine is connected by; nil: nothing, nothing is sent.
   public init(store: any SyncStore, identity: DeviceIdentity, link: LinkClass?, host: Host) {
     self.store = store
     self.identity = identity
-    linkState = LinkState(announced: link.map { Link($0) })
+    schedule = SyncSchedule(link: link.map { Link($0) })
     self.host = host
     metrics = SyncMetrics(host.metrics)
     events = LocalEvents(signal)
@@ -64,7 +49,6 @@ public actor SyncEngine: Service {
     meter = Meter(store: store, host: host)
     exchanger = Exchanger(identity: identity, metrics: metrics, meter: meter, clock: host.clock)
     alarm = Alarm(clock: host.clock, ring: signal)
-    coalescer.setLink(link)
     meter.use(link)
     let totals = SessionTotals()
     dependencies = SyncDependencies(
@@ -104,51 +88,24 @@ public actor SyncEngine: Service {
     takeLocalChanges(at: now)
     uploadEarly(in: &group)
     sendWanted(in: &group)
-    for page in carried { group.addTask { await self.takeIn(page) } }
-    carried = []
+    for page in inlinePages { group.addTask { await self.takeIn(page) } }
+    inlinePages = []
     if events.takeDamage() { group.addTask { await self.repairStore() } }
-    if tables.faultCount > 0 { group.addTask { await self.noteFaults() } }
+    if schedule.hasFaults { group.addTask { await self.noteFaults() } }
     discard(in: &group, at: now)
     lookAtBudget(in: &group)
-    while bus != nil, coalescer.permitsSpeaking, transfersInFlight < EngineLimits.transfersInFlight,
-      let transfer = nextTransfer(at: now)
-    {
-      transfersInFlight += 1
+    while let transfer = schedule.takeTransfer(at: now) {
+      metrics.transfer(transfer.coalesced)
       group.addTask { await self.carry(transfer) }
     }
-    if bus != nil, coalescer.permitsSpeaking, transfersInFlight < EngineLimits.transfersInFlight,
-      let wake = [coalescer.nextWake(after: now), controlMessages.nextWake].compactMap(\.self).min()
-    {
-      alarm.set(Instant(nanoseconds: wake))
-    }
+    if let wake = schedule.nextWake(after: now) { alarm.set(Instant(nanoseconds: wake)) }
   }
 
-  func takeLocalChanges(at now: Moment) {
-    for (table, change) in events.takeChanges() {
-      let key = Key(table, .write)
-      if change.bytes == 0, sessions.isRunning(key) {
-        tables[table].noteMore()
-      } else if let bytes = change.bytes {
-        coalescer.noteChange(key, bytes: bytes, by: change.deadline, at: now)
-      }
-      if let bytes = change.toleratedBytes { coalescer.noteTolerated(key, bytes: bytes, at: now) }
-    }
-  }
-
-  private func nextTransfer(at now: Moment) -> Transfer? {
-    let hasRoom = sessions.count < EngineLimits.sessions
-    var due = hasRoom ? coalescer.takeTransfer(at: now) : nil
-    let batch = controlMessages.take(at: now.monotonic, isUnderway: due != nil)
-    if due == nil, batch != nil, hasRoom { due = coalescer.takeTransfer(at: now, isUnderway: true) }
-    guard due != nil || batch != nil else { return nil }
-    metrics.transfer(due ?? Coalescer.Transfer(trigger: .control, items: []))
-    return Transfer(controlMessages: batch, items: due?.items ?? [])
-  }
+  func takeLocalChanges(at now: Moment) { schedule.noteChanges(events.takeChanges(), at: now) }
 
   /// Due again, now or after a wait.
-  func putBack(_ key: Key, afterNanoseconds wait: UInt64 = 0, yields: Bool = false) {
-    let notBefore = host.clock.now.nanoseconds + wait
-    coalescer.putBack(key, isDemanded: waiters.isAwaited(key), notBefore: notBefore, yields: yields)
+  func putBack(_ key: Key, afterNanoseconds wait: UInt64 = 0) {
+    schedule.putBack(key, isAwaited: waiters.isAwaited(key), afterNanoseconds: wait, at: moment)
   }
 
   var moment: Moment {
@@ -160,26 +117,17 @@ public actor SyncEngine: Service {
   /// Takes up what the store remembers.
   private func recall() async throws(CaravanError) {
     await exchanger.use(epoch: store.epoch)
-    for plan in try await store.plansInFlight() {
-      tables[plan.table].pending = PlanInFlight(plan, mustSettle: true)
-      cutSessions.note(Key(plan.table, .write))
-    }
+    for plan in try await store.plansInFlight() { schedule.recall(plan) }
     try await loadRegistrations()
     for table in await store.syncedTables() {
       let state = try await store.syncState(of: table)
-      // Perhaps for what could not be explained when the agent stopped.
-      if state.mustStartOver { tables[table].foundUnexplained() }
-      if state.lacksChunks || state.isResyncing { cutSessions.note(Key(table, .read)) }
+      schedule.recall(state, of: table)
       if state.zoneIsGone { putBack(Key(table, .read)) }
     }
     await askForWhatIsLacking()
     await noteDirtyTables()
-    for table in tables.tables(where: { $0.pending != nil }) {
-      if tables[table].pending?.plan.isTolerated == true {
-        coalescer.noteTolerated(Key(table, .write), bytes: 0, at: moment)
-      } else {
-        putBack(Key(table, .write))
-      }
+    for (table, isTolerated) in schedule.pendingPlans {
+      if isTolerated { schedule.noteTolerated(table, at: moment) } else { putBack(Key(table, .write)) }
     }
   }
 
@@ -199,44 +147,23 @@ public actor SyncEngine: Service {
   func loadRegistrations() async throws(CaravanError) {
     let items = try await store.registrations()
     let current = Dictionary(uniqueKeysWithValues: items.map { (Key($0.table, $0.direction), $0.registration) })
-    let now = moment
-    let before = link
-    let changes = registered.replace(with: current)
-    for (key, registration) in changes.new {
-      coalescer.register(key, registration, at: now)
-      if key.direction == .read { coalescer.noteChange(key, bytes: 0, at: now) }
-    }
-    for key in changes.gone { coalescer.unregister(key) }
+    let before = schedule.link
+    let patience = schedule.register(current, at: moment)
     // A link that nobody knows is what the registrations make of it.
-    if link != before { await permissionsChanged() }
-    try await numberList(patience: changes.patience)
+    if schedule.link != before { await permissionsChanged() }
+    try await numberList(patience: patience)
     await planAtOnceWhatGoesAtOnce()
     signal.raise()
   }
 
-  func mayCollect(_ table: TableID) -> Bool { tables.unexplainedCount == 0 && !tables[table].awaitsPush }
+  func mayCollect(_ table: TableID) -> Bool { schedule.mayCollect(table) }
+  var isFree: Bool { schedule.isFree }
 
   /// Tells the store which tables' changes leave as soon as they are made.
   func planAtOnceWhatGoesAtOnce() async {
-    let mayGo = bus != nil && meter.budget == nil
-    let tables = registered.immediateWrites { key in
-      mayGo && mayCollect(key.table) && !self.tables[key.table].lacksRoom
-        && coalescer.permits(key, isDemanded: false)
-    }
+    let tables = schedule.immediateWrites(hasBudget: meter.budget != nil)
     do throws(CaravanError) { try await store.planAtOnce(tables) } catch {
       host.log.debug("plans that nobody needs stay", [.error: error.description])
     }
-  }
-}
-
-/// What goes together in the frames of one transfer.
-struct Transfer: Sendable {
-  var controlMessages: ControlMessages.Batch?
-  var items: [Coalescer.Key]
-
-  /// Nothing but notifications taken over is to be told: that needs no frame and no answer.
-  var isAcknowledgement: Bool {
-    guard items.isEmpty, let controlMessages else { return false }
-    return !controlMessages.hello && !controlMessages.subscribe
   }
 }

@@ -78,4 +78,10 @@ public struct TableSyncState: Sendable, Hashable {
     self.refused = refused
     self.zoneIsGone = zoneIsGone
   }
+
+  /// Something of the table is lacking here that the cloud is to send. A table that has gained columns is agreed on
+  /// anew, and may lack what belongs into them.
+  public var lacksSomething: Bool {
+    lacksChunks || lacksRows || isResyncing || type == nil && !token.isEmpty && fault == nil
+  }
 }

@@ -84,8 +84,9 @@ import Testing
       #expect(heard() == ["chat"])
       let later = device.cloud.frames.dropFirst(frames).joined()
       #expect(!later.isEmpty && later.allSatisfy { !"\($0)".contains("samples") })
-      #expect(await device.agent.engine.registered.keys.allSatisfy { $0.table == Self.chat })
-      let timers = await device.agent.engine.coalescer
+      let schedule = await device.agent.engine.schedule
+      #expect(schedule.registrations.keys.allSatisfy { $0.table == Self.chat })
+      let timers = schedule.coalescer
       #expect(timers.registrations.keys.allSatisfy { $0.table == Self.chat })
       #expect(timers.waiting.keys.allSatisfy { $0.table == Self.chat })
     }

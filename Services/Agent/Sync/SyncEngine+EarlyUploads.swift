@@ -10,17 +10,10 @@ extension SyncEngine {
     events.cut(table, chunks)
   }
 
-  /// The link costs nothing by the byte. Elsewhere the cloud is asked first what it lacks.
-  var isFree: Bool { link.map { $0.cost <= .wifi } ?? false }
-
   func uploadEarly(in group: inout DiscardingTaskGroup) {
     for (table, chunks) in events.takeCut() {
-      let key = Key(table, .write)
-      guard bus != nil, isFree, coalescer.permits(key, isDemanded: false) else { continue }
-      // The table's push follows when they are there.
-      guard tables[table].earlyUploads > 0 || !sessions.isRunning(key) && sessions.begin(key) else { continue }
-      guard tables[table].beginEarlyUpload() else { continue }
-      group.addTask { await self.uploadEarly(chunks, of: key) }
+      guard schedule.beginEarlyUpload(of: table) else { continue }
+      group.addTask { await self.uploadEarly(chunks, of: Key(table, .write)) }
     }
   }
 
@@ -30,8 +23,6 @@ extension SyncEngine {
     } catch {
       host.log.debug("chunks do not go ahead of their row", [.table: key.table, .error: error.description])
     }
-    guard tables[key.table].endEarlyUpload() else { return }
-    if sessions.end(key) { putBack(key) }
-    signal.raise()
+    if schedule.endEarlyUpload(of: key.table, isAwaited: waiters.isAwaited(key), at: moment) { signal.raise() }
   }
 }
