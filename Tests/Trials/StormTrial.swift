@@ -32,36 +32,36 @@ struct StormTrial: Sendable {
     try storage.start()
     try await eventually("storage serves") { (try? await client.status(of: Partition.all[0])) != nil }
     try await fill(StorageClient(bus: bus, host: host, writer: "@storm"))
-    let tally = Counters()
+    let counters = Counters()
     var times: [Duration] = []
     try await withThrowingTaskGroup(of: Void.self) { group in
-      for number in 0..<Self.clients { group.addTask { try await save(number, client, tally) } }
+      for number in 0..<Self.clients { group.addTask { try await save(number, client, counters) } }
       for cycle in 0..<cycles {
-        try await eventually("commits go on", within: .seconds(60)) { tally.ofThisLife >= Self.commitsPerLife }
+        try await eventually("commits go on", within: .seconds(60)) { counters.ofThisLife >= Self.commitsPerLife }
         // Not always at the same moment of a commit.
         try await host.clock.sleep(for: .microseconds(Int64(host.random.below(20_000))))
         storage.kill()
-        tally.begin()
+        counters.begin()
         let dead = host.clock.now
         try storage.start()
-        try await eventually("storage is back after kill \(cycle)", within: .seconds(60)) { tally.ofThisLife > 0 }
-        times.append(tally.first - dead)
+        try await eventually("storage is back after kill \(cycle)", within: .seconds(60)) { counters.ofThisLife > 0 }
+        times.append(counters.first - dead)
       }
-      tally.stop()
+      counters.stop()
       try await group.waitForAll()
     }
-    let problems = try await check(StorageClient(bus: bus, host: host, writer: "@storm"), tally)
+    let problems = try await check(StorageClient(bus: bus, host: host, writer: "@storm"), counters)
     storage.kill()
     await bus.drain(deadline: .seconds(1))
-    return report(times, tally, problems)
+    return report(times, counters, problems)
   }
 
-  private func report(_ times: [Duration], _ tally: Counters, _ problems: [String]) -> Bool {
+  private func report(_ times: [Duration], _ counters: Counters, _ problems: [String]) -> Bool {
     for problem in problems.prefix(10) { print(problem) }
     let sorted = times.sorted()
     let (median, longest) = (sorted[sorted.count / 2].wholeMilliseconds, sorted.last?.wholeMilliseconds ?? 0)
     print(
-      "\(cycles) kills with \(records) records there: \(tally.saved.count) commits acknowledged, "
+      "\(cycles) kills with \(records) records there: \(counters.saved.count) commits acknowledged, "
         + (problems.isEmpty ? "none lost, none doubled" : "\(problems.count) problems")
         + "; commits go on after \(median) ms (median), \(longest) ms (longest)")
     guard let limit else { return problems.isEmpty }
@@ -99,10 +99,10 @@ struct StormTrial: Sendable {
   }
 
   /// One row after the other, each asked for under one op until it is answered.
-  private func save(_ client: Int, _ storage: StorageClient, _ tally: Counters) async throws {
+  private func save(_ client: Int, _ storage: StorageClient, _ counters: Counters) async throws {
     let zone = try Self.zone(client)
     var number: UInt64 = 0
-    while !tally.isOver {
+    while !counters.isOver {
       number += 1
       let name = "\(client).\(number)"
       let commit = Commit(
@@ -112,7 +112,7 @@ struct StormTrial: Sendable {
       while true {
         do throws(CaravanError) {
           let result = try await storage.commit(request, in: Partition(of: zone.database)).model()
-          tally.acknowledge(zone, name, result)
+          counters.acknowledge(zone, name, result)
           break
         } catch {
           guard error.isTransient else { throw error }
@@ -124,9 +124,9 @@ struct StormTrial: Sendable {
 
   // MARK: What is there
 
-  private func check(_ client: StorageClient, _ tally: Counters) async throws -> [String] {
-    var problems = tally.oddities
-    let saved = Dictionary(grouping: tally.saved, by: \.zone)
+  private func check(_ client: StorageClient, _ counters: Counters) async throws -> [String] {
+    var problems = counters.oddities
+    let saved = Dictionary(grouping: counters.saved, by: \.zone)
     var found = 0
     for number in 0..<Self.zones {
       let zone = try Self.zone(number)
@@ -148,8 +148,8 @@ struct StormTrial: Sendable {
       }
       found += versions.count
     }
-    if found != records + tally.saved.count {
-      problems.append("\(found) rows are there, \(records + tally.saved.count) were acknowledged")
+    if found != records + counters.saved.count {
+      problems.append("\(found) rows are there, \(records + counters.saved.count) were acknowledged")
     }
     return problems
   }

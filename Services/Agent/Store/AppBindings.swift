@@ -20,10 +20,10 @@ package struct AppBindings: StorePart {
       (user: row.integer(0), token: row.bytes(1), isConfirmed: row.flag(2))
     }
     guard let bound else { return try bind(app, to: user) }
-    guard bound.user == Int64(user) else { throw Self.stranger(app) }
+    guard bound.user == Int64(user) else { throw Self.boundToAnother(app) }
     // What the device's owner has allowed has no token yet, whatever an earlier one was.
     if bound.token.isEmpty || token.isEmpty && !bound.isConfirmed { return try bind(app, to: user) }
-    guard constantTimeEqual(SHA256.hash(token).bytes, bound.token) else { throw Self.stranger(app) }
+    guard constantTimeEqual(SHA256.hash(token).bytes, bound.token) else { throw Self.boundToAnother(app) }
     if !bound.isConfirmed {
       try database.transaction { () throws(CaravanError) in
         try database.run("UPDATE apps SET confirmed = 1 WHERE app = ?", app.text)
@@ -103,7 +103,7 @@ package struct AppBindings: StorePart {
     }
   }
 
-  private static func stranger(_ app: ContainerID) -> CaravanError {
+  private static func boundToAnother(_ app: ContainerID) -> CaravanError {
     CaravanError(
       .notAuthenticated, "app '\(app)' belongs to another user, or the token is not its own: use the app's token file")
   }

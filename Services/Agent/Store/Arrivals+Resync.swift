@@ -78,7 +78,7 @@ extension Arrivals {
     state.lacksOwnRows = state.lacksOwnRows || state.mustStartOver || state.properties.isPartial
     (state.token, state.isResyncing, state.mustStartOver) = (token, true, false)
     (state.waiting, state.point, state.ownThrough, state.lacksOlder) = (0, 0, nil, false)
-    state.skipsStrangers = try retention.maySkipOutOfFilter(state)
+    state.skipsRowsOutsideFilter = try retention.maySkipOutOfFilter(state)
     try openWrites.sweep()
     try state.save(database)
   }
@@ -118,6 +118,6 @@ extension Arrivals {
         summary.conflicts += 1
       }
     }
-    (state.isResyncing, state.lacksOwnRows, state.skipsStrangers) = (false, false, false)
+    (state.isResyncing, state.lacksOwnRows, state.skipsRowsOutsideFilter) = (false, false, false)
   }
 }

@@ -79,7 +79,7 @@ struct Arrivals: TablePart {
     if state.showsSnapshots, !incoming.isOwn { return try keepStaged(entry, &state, &summary) }
     let isBehindAll = newest.utf8.lexicographicallyPrecedes(entry.name.utf8)
     let row = isBehindAll ? nil : try state.rows.row(id: entry.name, database)
-    let origin: Arrival.Origin = incoming.isOwn ? .own : incoming.isStranger ? .outsideFilter : .others
+    let origin: Arrival.Origin = incoming.isOwn ? .own : incoming.isOutsideFilter ? .outsideFilter : .others
     var content: RowCodec.Content?
     let plan = try plan(entry, origin, row, in: state, &content)
     switch plan {
@@ -252,7 +252,7 @@ struct Arrivals: TablePart {
 
   /// Whether a page says enough of the rows whose bodies it left out: they are not here, are no news, or go.
   private func knowsEnough(of page: [IncomingEntry], in state: TableState) throws(CaravanError) -> Bool {
-    for incoming in page where incoming.isStranger {
+    for incoming in page where incoming.isOutsideFilter {
       let row = try state.rows.row(id: incoming.entry.name, database)
       var content: RowCodec.Content?
       switch try plan(incoming.entry, .outsideFilter, row, in: state, &content) {

@@ -73,7 +73,7 @@ struct EventLogs: StorePart {
     for log in logs {
       let found = counts.first { $0.table == log.table }
       all[log.table] = EventLog(
-        floor: log.floor, last: found?.last ?? log.floor, told: log.told, count: found?.count ?? 0)
+        lowWatermark: log.floor, last: found?.last ?? log.floor, told: log.told, count: found?.count ?? 0)
     }
     return all
   }
@@ -88,7 +88,7 @@ struct EventLogs: StorePart {
   func begin(of state: inout TableState) throws(CaravanError) {
     state.log = EventLog(from: eventStamp)
     try database.run(
-      "INSERT OR REPLACE INTO event_logs VALUES (?, ?, ?)", state.number, state.log.floor, state.log.told)
+      "INSERT OR REPLACE INTO event_logs VALUES (?, ?, ?)", state.number, state.log.lowWatermark, state.log.told)
   }
 
   private var eventStamp: UInt64 { HybridStamp(milliseconds: host.clock.wallTime.milliseconds).rawValue }
@@ -113,12 +113,13 @@ struct EventLogs: StorePart {
     ) { row in row.unsigned(0) }
     guard let floor else { return }
     try database.run("DELETE FROM events WHERE table_id = ? AND number <= ?", state.number, floor)
-    (state.log.floor, state.log.count) = (floor, StoreLimits.eventsKept)
+    (state.log.lowWatermark, state.log.count) = (floor, StoreLimits.eventsKept)
   }
 
   func save(of state: inout TableState) throws(CaravanError) {
     try database.run(
-      "UPDATE event_logs SET floor = ?, told = ? WHERE table_id = ?", state.log.floor, state.log.told, state.number)
+      "UPDATE event_logs SET floor = ?, told = ? WHERE table_id = ?", state.log.lowWatermark, state.log.told,
+      state.number)
     state.log.noteSaved()
   }
 
@@ -126,7 +127,7 @@ struct EventLogs: StorePart {
   func upcalls(of state: TableState, after number: UInt64) throws(CaravanError) -> PendingUpcalls {
     var upcalls = PendingUpcalls(number: state.log.last)
     upcalls.isCutOff = !state.log.isWhole(after: number)
-    let start = upcalls.isCutOff ? state.log.floor : number
+    let start = upcalls.isCutOff ? state.log.lowWatermark : number
     if start < state.log.last {
       let events = try database.all(
         "SELECT kind, count, rows FROM events WHERE table_id = ? AND number > ? ORDER BY number", state.number, start

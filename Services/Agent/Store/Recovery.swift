@@ -31,7 +31,7 @@ struct Recovery: TablePart {
       let restored = try change(table) { (state) throws(CaravanError) in
         let torn = try recoverRows(of: &state)
         try arrivals.applyWaiting(&state)
-        if state.hasStrangers { try retention.evictOutOfFilter(in: &state) }
+        if state.hasRowsOutsideFilter { try retention.evictOutOfFilter(in: &state) }
         return torn
       }
       let newest = try newestChange(of: table)

@@ -62,23 +62,24 @@ final class Retention: TablePart {
     guard state.properties.query != nil else { return }
     let all = "_flags & 15 = 0 AND _presence IN (0, 3)"
     let changed = if let keys { keys } else { try state.rows.keys(where: all, database) }
-    let before = state.hasStrangers
-    if keys == nil { state.hasStrangers = false }
+    let before = state.hasRowsOutsideFilter
+    if keys == nil { state.hasRowsOutsideFilter = false }
     for key in changed {
       guard let row = try state.rows.soundRow(key: key, database), row.head.flags.isUntouched,
         row.head.presence == .live || row.head.presence == .unconfirmed, try !belongs(row.cells, to: state)
       else { continue }
       if openWrites.isOpen(row: row.id, of: state.table) {
-        state.hasStrangers = true
+        state.hasRowsOutsideFilter = true
       } else {
         if keys != nil { try outdate(row.id, version: row.head.version, in: &state) }
         try writer.remove(row, of: state)
       }
     }
-    if state.hasStrangers != before { try state.save(database) }
+    if state.hasRowsOutsideFilter != before { try state.save(database) }
   }
 
-  /// Whether a resync loses nothing by not naming strangers: a row that it does not name goes, whatever it has become.
+  /// Whether a resync loses nothing by not naming rows outside its filter: a row that it does not name goes, whatever
+  /// it has become.
   func maySkipOutOfFilter(_ state: TableState) throws(CaravanError) -> Bool {
     guard state.properties.query != nil, !openWrites.isOpen(state.table) else {
       return false
@@ -87,10 +88,10 @@ final class Retention: TablePart {
     return try state.rows.count(where: changed, database) == 0
   }
 
-  /// In a resync that names no strangers, a row that it did not name and that has been changed here meanwhile, or is
-  /// open, may be gone, or not.
+  /// In a resync that names no rows outside its filter, a row that it did not name and that has been changed here
+  /// meanwhile, or is open, may be gone, or not.
   func lacksOutOfFilter(among keys: [Int64], in state: TableState) throws(CaravanError) -> Bool {
-    guard state.skipsStrangers else { return false }
+    guard state.skipsRowsOutsideFilter else { return false }
     for key in keys {
       guard let row = try state.rows.unverified(key: key, database)?.row else { continue }
       if row.head.flags != .clean || row.head.presence != .unconfirmed

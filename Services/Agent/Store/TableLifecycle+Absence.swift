@@ -71,7 +71,7 @@ extension TableLifecycle {
     state.hasRefusals = false
     (state.absence, state.refused, state.fault) = (nil, "", nil)
     (state.token, state.isResyncing, state.mustStartOver) = ([], false, false)
-    (state.lacksOwnRows, state.hasStrangers, state.skipsStrangers) = (false, false, false)
+    (state.lacksOwnRows, state.hasRowsOutsideFilter, state.skipsRowsOutsideFilter) = (false, false, false)
     (state.lacksOlder, state.lacksBodies, state.ownThrough) = (false, false, nil)
     (state.waiting, state.repairs, state.point) = (0, 0, 0)
     try chunkTable.sweep()

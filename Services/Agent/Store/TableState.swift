@@ -20,9 +20,9 @@ struct TableState {
   /// Until the end of the resync: rows of the device's own were left to the cloud, and have to come with their bodies.
   var lacksOwnRows = false
   /// Rows that the query does not ask for were kept because an app had them open.
-  var hasStrangers = false
+  var hasRowsOutsideFilter = false
   /// Of a resync: what the query does not ask for need not be named, for all rows here were as the cloud's.
-  var skipsStrangers = false
+  var skipsRowsOutsideFilter = false
   /// The token leads back in time: the table has yet to come to as many rows as it is to keep (UNI-15).
   var lacksOlder = false
   /// Of a table that shows its zone as it once was (UNI-13): pages have brought all of the zone at this version, and
@@ -120,7 +120,7 @@ struct TableState {
   var readsBackwards: Bool { !isResyncing && (token.isEmpty || lacksOlder) }
 
   /// What the cloud need not bring; in a resync, where what is not named is gone, only as long as that loses nothing.
-  var filter: RowFilter? { !lacksBodies && (!isResyncing || skipsStrangers) ? queryFilter : nil }
+  var filter: RowFilter? { !lacksBodies && (!isResyncing || skipsRowsOutsideFilter) ? queryFilter : nil }
 
   /// Its query says nothing that the cloud could check, as far as it is known how that knows its columns.
   var picksHere: Bool { properties.query != nil && agreedType != nil && queryFilter == nil }
@@ -168,8 +168,8 @@ struct TableState {
     codec = RowCodec(columns: schema.columns, type: type)
     token = row.bytes(6)
     (isResyncing, mustStartOver) = (row.integer(7) & 1 != 0, row.integer(7) & 2 != 0)
-    (lacksOwnRows, hasStrangers) = (row.integer(7) & 4 != 0, row.integer(7) & 8 != 0)
-    (lacksOlder, skipsStrangers) = (row.integer(7) & 16 != 0, row.integer(7) & 32 != 0)
+    (lacksOwnRows, hasRowsOutsideFilter) = (row.integer(7) & 4 != 0, row.integer(7) & 8 != 0)
+    (lacksOlder, skipsRowsOutsideFilter) = (row.integer(7) & 16 != 0, row.integer(7) & 32 != 0)
     lastSync = row.integer(8)
     refused = row.text(9)
     waiting = Int(row.integer(10))
@@ -204,8 +204,8 @@ struct TableState {
 
   /// How far its pulls have come, as `resyncing` has it.
   private var progress: Int64 {
-    (isResyncing ? 1 : 0) + (mustStartOver ? 2 : 0) + (lacksOwnRows ? 4 : 0) + (hasStrangers ? 8 : 0)
-      + (lacksOlder ? 16 : 0) + (skipsStrangers ? 32 : 0)
+    (isResyncing ? 1 : 0) + (mustStartOver ? 2 : 0) + (lacksOwnRows ? 4 : 0) + (hasRowsOutsideFilter ? 8 : 0)
+      + (lacksOlder ? 16 : 0) + (skipsRowsOutsideFilter ? 32 : 0)
   }
 
   func saveSchema(_ database: Connection) throws(CaravanError) {

@@ -126,7 +126,7 @@ struct WriteSessions: TablePart {
   private func uploadEarly(_ draft: inout ObjectDraft, of table: TableID) {
     // What the disk refuses, the next piece is refused for.
     guard pushLog.plannedTables.contains(table), let chunkTable = try? chunkTable,
-      let cut = try? draft.takeCut(ofBytes: EngineLimits.bytesAhead, chunkTable), !cut.isEmpty
+      let cut = try? draft.takeCut(ofBytes: EngineLimits.earlyBytes, chunkTable), !cut.isEmpty
     else { return }
     context.events.tellCut(table, cut)
   }

@@ -125,7 +125,7 @@ actor ChunkMover {
   }
 
   /// Chunks of rows that are being written.
-  func send(ahead hashes: [ChunkHash], through linkGuard: LinkGuard) async throws(CaravanError) {
+  func send(early hashes: [ChunkHash], through linkGuard: LinkGuard) async throws(CaravanError) {
     var rest = try await store.chunksBeingWritten(hashes)[...]
     while !rest.isEmpty, exchanger.fragment.isUnbroken {
       var room = Limits.chunkBatchBytes
@@ -137,7 +137,7 @@ actor ChunkMover {
       let put = fitting.map { Chunk(hash: $0.hash.bytes, data: $0.bytes) }
       let stored = try await send(put, plain: fitting.map(\.bytes.count), through: linkGuard)
       metrics.chunksUp.add(stored.count)
-      if arrived.count + stored.count > EngineLimits.chunksAhead { arrived = [] }
+      if arrived.count + stored.count > EngineLimits.earlyChunks { arrived = [] }
       arrived.formUnion(stored)
     }
   }

@@ -19,7 +19,7 @@ extension SyncEngine {
 
   private func uploadEarly(_ chunks: [ChunkHash], of key: Key) async {
     do throws(CaravanError) {
-      try await dependencies.mover.send(ahead: chunks, through: LinkGuard(engine: self, key: key, isDemanded: false))
+      try await dependencies.mover.send(early: chunks, through: LinkGuard(engine: self, key: key, isDemanded: false))
     } catch {
       host.log.debug("chunks do not go ahead of their row", [.table: key.table, .error: error.description])
     }

@@ -13,7 +13,7 @@ extension SyncEngine {
 
   private func discard(_ table: TableID) async {
     do throws(CaravanError) {
-      schedule.discarded(table, rowsLeft: try await store.loseTolerated(of: table, to: .queue))
+      schedule.gaveUp(table, rowsLeft: try await store.loseTolerated(of: table, to: .queue))
     } catch {
       host.log.warning("rows that may be lost could not be given up", [.table: table, .error: error.description])
     }

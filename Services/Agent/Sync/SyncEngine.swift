@@ -6,8 +6,8 @@ public import CaravanModel
 public import CaravanRuntime
 
 /// Keeps the device's tables and the cloud's in step (SIM-60): asks the schedule what is due whenever something has
-/// happened, sends it in one frame, and lets each table and direction go on by itself from there. What is due is decided
-/// by `SyncSchedule`, what a session does by `PushSession` and `PullSession`; the engine carries that out.
+/// happened, sends it in one frame, and lets each table and direction go on by itself from there. What is due is
+/// decided by `SyncSchedule`, what a session does by `PushSession` and `PullSession`; the engine carries that out.
 public actor SyncEngine: Service {
   typealias Key = Coalescer.Key
 

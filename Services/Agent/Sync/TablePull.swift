@@ -136,7 +136,7 @@ struct TablePull: Sendable {
     case .decode(let page):
       let entries = try EntryPage.decode(page.bytes).entries
       return .decoded(
-        entries.map { IncomingEntry(entry: $0.model(), isOwn: $0.own, isStranger: $0.stranger) })
+        entries.map { IncomingEntry(entry: $0.model(), isOwn: $0.own, isOutsideFilter: $0.stranger) })
     case .markDamaged(let rows):
       try await store.isDamaged(atCloud: rows, of: table)
       return .marked

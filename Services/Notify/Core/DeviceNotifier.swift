@@ -14,14 +14,14 @@ package struct DeviceNotifier: Sendable {
   package enum Step: Sendable, Hashable {
     case nothing
     case send(PendingNotification)
-    /// The same offer as before, again.
+    /// The same notification as before, again.
     case resend(PendingNotification)
     /// It did not answer at all: nothing is sent any more.
     case giveUp
   }
 
   private struct Outstanding {
-    let offer: PendingNotification
+    let pending: PendingNotification
     /// Log position of the oldest change in it; nil: it holds no cursor back.
     let since: UInt64?
     var sendings = 1
@@ -42,7 +42,7 @@ package struct DeviceNotifier: Sendable {
   private var timers: [UInt32: Int64] = [:]
   /// What changed since an attachment began, while its answer from the store is on its way.
   private var sinceAttach: Bitmap?
-  /// When to offer everything, on the monotonic clock: nobody knows what the owner before had told this device.
+  /// When to tell of everything, on the monotonic clock: nobody knows what the owner before had told this device.
   private var sweepAt: Int64?
 
   package init(device: EnrolledDevice, list: DeviceList) {
@@ -83,7 +83,7 @@ package struct DeviceNotifier: Sendable {
       waitingSince = min(waitingSince ?? position, position)
       if timers[period] == nil { timers[period] = PeriodClock.next(after: now.wall, period: period) }
     }
-    return (offer(now, &number), isCoalesced)
+    return (nextNotification(now, &number), isCoalesced)
   }
 
   private mutating func load(_ change: InlinePage?, _ slot: Int, isFirst: Bool) {
@@ -111,24 +111,26 @@ package struct DeviceNotifier: Sendable {
   }
 
   /// Sends what is ready, unless something is out already.
-  private mutating func offer(_ now: Moment, _ number: inout UInt64) -> Step {
+  private mutating func nextNotification(_ now: Moment, _ number: inout UInt64) -> Step {
     defer { checkInvariants() }
     guard presence == .present, outstanding == nil, !ready.isEmpty else { return .nothing }
-    let offer = PendingNotification(
+    let pending = PendingNotification(
       device: device, number: number, generation: list.generation, bitmap: ready, inlinePage: takeInlinePages())
     number += 1
     outstanding = Outstanding(
-      offer: offer, since: readySince, retryAt: now.monotonic + NotifyLimits.firstRetryMilliseconds)
+      pending: pending, since: readySince, retryAt: now.monotonic + NotifyLimits.firstRetryMilliseconds)
     ready.removeAll()
     readySince = nil
-    return .send(offer)
+    return .send(pending)
   }
 
   /// What holds between events, whichever they are.
   private func checkInvariants() {
     assert(waiting.count == list.items.count && ready.count == list.items.count, "bits of another list")
-    assert(outstanding?.offer.generation ?? list.generation == list.generation, "an offer about another list is out")
-    assert((1...NotifyLimits.sendings).contains(outstanding?.sendings ?? 1), "an offer was sent too often, or never")
+    assert(
+      outstanding?.pending.generation ?? list.generation == list.generation, "a notification about another list is out")
+    assert(
+      (1...NotifyLimits.sendings).contains(outstanding?.sendings ?? 1), "a notification was sent too often, or never")
     assert((waitingSince == nil) == waiting.isEmpty, "what waits is not held in the log")
     assert(readySince == nil || !ready.isEmpty, "the log is held back for nothing")
     assert(
@@ -144,7 +146,7 @@ package struct DeviceNotifier: Sendable {
 
   // MARK: Time
 
-  /// Everything is to be offered at `instant`, unless the device attaches before.
+  /// Everything is to be told at `instant`, unless the device attaches before.
   package mutating func sweep(at instant: Int64) { sweepAt = instant }
 
   /// Something may be due: timers of periods, the sweep, or the time to ask again.
@@ -154,17 +156,17 @@ package struct DeviceNotifier: Sendable {
       sweepAt = nil
       ready = Bitmap(all: list.items.count)
     }
-    guard var current = outstanding, current.retryAt <= now.monotonic else { return offer(now, &number) }
+    guard var current = outstanding, current.retryAt <= now.monotonic else { return nextNotification(now, &number) }
     guard current.sendings < NotifyLimits.sendings else {
       goAway()
       return .giveUp
     }
-    precondition(current.sendings > 0, "an offer is out that was never sent")
+    precondition(current.sendings > 0, "a notification is out that was never sent")
     let wait = NotifyLimits.firstRetryMilliseconds << Int64(current.sendings)
     current.sendings += 1
     current.retryAt = now.monotonic + min(wait, NotifyLimits.longestRetryMilliseconds)
     outstanding = current
-    return .resend(current.offer)
+    return .resend(current.pending)
   }
 
   private mutating func fireTimers(_ now: Moment) {
@@ -190,7 +192,7 @@ package struct DeviceNotifier: Sendable {
 
   private mutating func goAway() {
     presence = .away
-    if let outstanding { ready.formUnion(outstanding.offer.bitmap) }
+    if let outstanding { ready.formUnion(outstanding.pending.bitmap) }
     ready.formUnion(waiting)
     waiting.removeAll()
     timers = [:]
@@ -203,16 +205,16 @@ package struct DeviceNotifier: Sendable {
 
   /// - Returns: what is ready by now; nothing for an answer to another notification than the one that is out.
   package mutating func acked(_ number: UInt64, now: Moment, next: inout UInt64) -> Step {
-    guard let current = outstanding, current.offer.number == number else { return .nothing }
+    guard let current = outstanding, current.pending.number == number else { return .nothing }
     outstanding = nil
-    return offer(now, &next)
+    return nextNotification(now, &next)
   }
 
   /// The device is here; what it lacks is being found out. Changes are remembered from now on.
   package mutating func attachBegan() { sinceAttach = Bitmap(count: list.items.count) }
 
   /// - Parameter behind: subscriptions of which the store has more than the device, read after `attachBegan`; nil:
-  ///   unknown, so everything that was kept is offered.
+  ///   unknown, so everything that was kept is told.
   package mutating func attached(behind: Bitmap?, now: Moment, number: inout UInt64) -> Step {
     let since = oldestUnconfirmed
     goAway()
@@ -224,17 +226,17 @@ package struct DeviceNotifier: Sendable {
     }
     sinceAttach = nil
     if !ready.isEmpty { readySince = since }
-    return offer(now, &number)
+    return nextNotification(now, &number)
   }
 
-  /// The device has another list. What it has not confirmed of zones in both is offered under the new generation, as
+  /// The device has another list. What it has not confirmed of zones in both is told under the new generation, as
   /// bits of the old one mean nothing any more (E13).
   package mutating func replace(_ list: DeviceList, now: Moment, number: inout UInt64) -> Step {
     guard list != self.list else { return .nothing }
     let since = oldestUnconfirmed
     var unconfirmed = ready
     unconfirmed.formUnion(waiting)
-    if let outstanding { unconfirmed.formUnion(outstanding.offer.bitmap) }
+    if let outstanding { unconfirmed.formUnion(outstanding.pending.bitmap) }
     let zones = Set(unconfirmed.set.map { self.list.items[$0].zone })
     let attaching = sinceAttach.map { bits in Set(bits.set.map { self.list.items[$0].zone }) }
     var next = DeviceNotifier(device: device, list: list)
@@ -247,6 +249,6 @@ package struct DeviceNotifier: Sendable {
       for (slot, item) in list.items.enumerated() where attaching.contains(item.zone) { next.sinceAttach?[slot] = true }
     }
     self = next
-    return offer(now, &number)
+    return nextNotification(now, &number)
   }
 }

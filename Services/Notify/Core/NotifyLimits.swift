@@ -7,13 +7,13 @@ package enum NotifyLimits {
   package static let longestRetryMilliseconds: Int64 = 16_000
   /// After so many sendings without an answer the device is away, until it attaches (MOB-43).
   package static let sendings = 6
-  /// A new owner of a partition offers everything to every device that does not attach by itself, spread over this
+  /// A new owner of a partition tells every device of everything that does not attach by itself, spread over this
   /// long.
   package static let sweepMilliseconds: Int64 = 30_000
   /// Changed entries that travel with one notification.
   package static let inlinePageBytes = 8 << 10
   /// Notifications handed to the bus at once: the first are on their way while the last are made.
-  package static let offersAtOnce = 128
+  package static let sendsAtOnce = 128
   /// Encoded pages kept for the other devices of their zone.
   package static let cachedPages = 2
   /// Acknowledgements that wait while earlier ones are taken in; one that is dropped comes again with its notification.

@@ -24,8 +24,8 @@ package struct PartitionNotifier: Sendable {
     mutating func add(_ step: DeviceNotifier.Step, of device: EnrolledDevice) {
       switch step {
       case .nothing: return
-      case .send(let offer): sends.append(offer)
-      case .resend(let offer): resends.append(offer)
+      case .send(let pending): sends.append(pending)
+      case .resend(let pending): resends.append(pending)
       case .giveUp: gaveUp.append(device)
       }
     }
@@ -199,7 +199,7 @@ package struct PartitionNotifier: Sendable {
     return effects
   }
 
-  /// What the device was told, and what of it arrived, is not known: everything is offered, each device at its own
+  /// What the device was told, and what of it arrived, is not known: everything is told, each device at its own
   /// time within the sweep, so that they do not all come at once.
   package mutating func sweep(_ device: EnrolledDevice, now: Moment) {
     guard let place = places[device] else { return }
@@ -265,8 +265,9 @@ package struct PartitionNotifier: Sendable {
   ) {
     let before = nextNumber
     guard let (step, wake, device) = devices[place]?.taking(&nextNumber, event) else { return }
-    if case .send(let offer) = step {
-      precondition(offer.number == before && nextNumber == before + 1, "two notifications have number \(offer.number)")
+    if case .send(let pending) = step {
+      precondition(
+        pending.number == before && nextNumber == before + 1, "two notifications have number \(pending.number)")
     } else {
       precondition(nextNumber == before, "a number was taken for no notification")
     }

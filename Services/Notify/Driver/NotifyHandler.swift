@@ -73,10 +73,10 @@ actor NotifyHandler {
     await publish(effects.resends)
   }
 
-  private func publish(_ offers: [PendingNotification]) async {
-    var rest = offers[...]
+  private func publish(_ pending: [PendingNotification]) async {
+    var rest = pending[...]
     while !rest.isEmpty, lease.isHeld {
-      let some = rest.prefix(NotifyLimits.offersAtOnce)
+      let some = rest.prefix(NotifyLimits.sendsAtOnce)
       rest = rest.dropFirst(some.count)
       let messages = some.map { Outgoing(Message(encoded($0)), to: .notify($0.device)) }
       do throws(CaravanError) { try await bus.publish(messages) } catch {
@@ -86,13 +86,13 @@ actor NotifyHandler {
     }
   }
 
-  private func encoded(_ offer: PendingNotification) -> [UInt8] {
+  private func encoded(_ pending: PendingNotification) -> [UInt8] {
     let notification = Notification(
-      number: offer.number, generation: offer.generation, bitmap: offer.bitmap.bytes
+      number: pending.number, generation: pending.generation, bitmap: pending.bitmap.bytes
     ).encoded()
-    guard !offer.inlinePage.isEmpty, let items = machine[offer.device]?.list.items else { return notification }
+    guard !pending.inlinePage.isEmpty, let items = machine[pending.device]?.list.items else { return notification }
     // Of two encoded messages with different fields, one after the other is the encoding of both.
-    return offer.inlinePage.sorted { $0.key < $1.key }.reduce(into: notification) { bytes, loaded in
+    return pending.inlinePage.sorted { $0.key < $1.key }.reduce(into: notification) { bytes, loaded in
       bytes += pages.encoded(loaded.value, of: items[loaded.key].zone, slot: loaded.key)
     }
   }

@@ -21,7 +21,7 @@ package enum QueryLimits {
   package static let inFlight = 8
   /// How long a change may wait for others, to be indexed together with them in one transaction; a query does not wait.
   package static let lingerMilliseconds: Int64 = 1_000
-  /// So many change hints, or bytes of them, are indexed at once.
+  /// So many change events, or bytes of them, are indexed at once.
   package static let hintsPerGroup = 200
   package static let groupBytes = 1 << 20
 }

@@ -46,7 +46,7 @@ package struct ChangeEvent: Sendable, Hashable {
       changes.last?.log.position == previous + UInt64(changes.count), "the commits of a hint have a gap between them")
   }
 
-  /// As few hints as say it all; those of one partition stay in order.
+  /// As few change events as say it all; those of one partition stay in order.
   package static func plan(_ changes: some Sequence<CommittedChange>) -> [ChangeEvent] {
     var done: [ChangeEvent] = []
     var open: [Partition: ChangeEvent] = [:]

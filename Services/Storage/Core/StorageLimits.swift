@@ -24,12 +24,13 @@ package enum StorageLimits {
   package static let basesPerRequest = 256
   /// Chunks that the records of one commit may name, with those in lists.
   package static let chunksPerCommit = 1 << 17
-  /// Entries of a commit that ride along in its hint; a larger commit is announced without them. And of one hint.
+  /// Entries of a commit that ride along in its change event; a larger commit is announced without them. And of one
+  /// change event.
   package static let announcedBytes = 8 << 10
   package static let hintBytes = 64 << 10
-  /// Commits announced in one hint.
+  /// Commits announced in one change event.
   package static let commitsPerHint = 512
-  /// Commit groups that wait to be announced. When they are more, hints are lost: consumers see the gap.
+  /// Commit groups that wait to be announced. When they are more, change events are lost: consumers see the gap.
   package static let groupsWaiting = 1_024
   /// After so many commits announced at once, the next wait this long for others of their partitions.
   package static let changesInStorm = 16

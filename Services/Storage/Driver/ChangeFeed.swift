@@ -38,7 +38,8 @@ package final class ChangeFeed: CommitObserver {
         count += 1
       }
       for hint in ChangeEvent.plan(changes) { await publish(hint, bus, host, metrics) }
-      // Where much comes at once more is on its way: a hint of many costs everybody less than many hints.
+      // Where much comes at once more is on its way: a change event of many costs everybody less than many change
+      // events.
       if changes.count >= StorageLimits.changesInStorm { try? await host.clock.sleep(for: StorageLimits.hintLinger) }
     }
   }

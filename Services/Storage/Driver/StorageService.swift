@@ -73,8 +73,8 @@ package final class StorageService: Service {
 
   package var trouble: String? { store.trouble }
 
-  /// Says how far the logs have come whenever hints were lost here, so that consumers see the gap without waiting for
-  /// the next change. Until the task is cancelled.
+  /// Says how far the logs have come whenever change events were lost here, so that consumers see the gap without
+  /// waiting for the next change. Until the task is cancelled.
   private func announceHeads() async {
     let events = bus.events()
     await withDiscardingTaskGroup { group in

@@ -1,6 +1,6 @@
 /// How much there is to do.
 package enum Load: Sendable, Hashable, Comparable, CaseIterable {
-  case calm
+  case quiet
   /// More than half of what can be done at once: what can wait had better.
   case busy
   /// Soon, or already, some are turned away.
@@ -32,7 +32,7 @@ package struct LoadMeter: Sendable {
 
   package func load(at now: UInt64) -> Load {
     if overloadedUntil > now || underway * 4 > capacity * 3 { return .overloaded }
-    return underway * 2 > capacity ? .busy : .calm
+    return underway * 2 > capacity ? .busy : .quiet
   }
 }
 
@@ -61,7 +61,7 @@ package enum Admission: Sendable, Hashable {
   /// - Parameter random: any number; spreads those that are put off together.
   package static func decide(_ intent: Intent, under load: Load, random: UInt64) -> Admission {
     switch load {
-    case .calm: return .admit
+    case .quiet: return .admit
     case .busy: return postponed(intent, random) ?? .admit
     case .overloaded:
       if let postponed = postponed(intent, random) { return postponed }

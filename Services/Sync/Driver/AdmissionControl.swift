@@ -76,7 +76,7 @@ final class AdmissionControl: Sendable {
       let all = meters.all.load(at: now)
       return environment == .production ? all : max(all, meters.development.load(at: now))
     }
-    guard load > .calm else { return }
+    guard load > .quiet else { return }
     switch Admission.decide(intent, under: load, random: host.random.next()) {
     case .admit: return
     case .postpone(let milliseconds):

@@ -14,7 +14,7 @@ struct NotifierCalls: SessionPart {
   private var environment: CaravanModel.Environment { device.environment }
 
   /// Attaches the device to its notifier. The list is read from the store, so that tokens can be told by their zones;
-  /// a notifier that does not answer costs pushes, not the session: it offers again once it is back.
+  /// a notifier that does not answer costs pushes, not the session: it notifies again once it is back.
   func hello(_ hello: Hello) async throws(CaravanError) -> HelloResult {
     let damage = await damage()
     var result = HelloResult(
@@ -123,7 +123,7 @@ struct NotifierCalls: SessionPart {
   }
 
   func acknowledge(_ ack: AckNotification) async throws(CaravanError) -> Empty {
-    // Nobody waits for the notifier: what it does not hear of it offers again.
+    // Nobody waits for the notifier: what it does not hear of it notifies of again.
     try await cloud.bus.publish(ack, to: .acks(device, partition))
     return Empty()
   }

@@ -4,11 +4,11 @@ public import CaravanRuntime
 public import CaravanStorageClient
 import CaravanWire
 
-/// How many change hints are taken in together.
+/// How many change events are taken in together.
 public struct Gathering: Sendable, Hashable {
   /// The first of a group waits so long for others.
   public var linger: Duration
-  /// A group of so many hints, or bytes, waits no longer.
+  /// A group of so many change events, or bytes, waits no longer.
   public var hints: Int
   public var bytes: Int
 
@@ -17,12 +17,13 @@ public struct Gathering: Sendable, Hashable {
     (self.linger, self.hints, self.bytes) = (linger, hints, bytes)
   }
 
-  /// Each hint as it comes.
+  /// Each change event as it comes.
   public static let none = Gathering(linger: .zero, hints: 1, bytes: 0)
 }
 
-/// Hands a partition's changes to a consumer, in order and each at least once: from hints while they are contiguous,
-/// from the log where they are not, and where the watch finds that hints were lost (architecture §5).
+/// Hands a partition's changes to a consumer, in order and each at least once: from change events while they are
+/// contiguous, from the log where they are not, and where the watch finds that change events were lost (architecture
+/// §5).
 public actor ChangeFollower {
   nonisolated let partition: Partition
   private let watch: ChangeWatch
@@ -37,7 +38,7 @@ public actor ChangeFollower {
   private var wantsRepair = false
   /// What is heard is to be taken in now.
   private var isDue = false
-  /// Encoded hints that have not been looked at.
+  /// Encoded change events that have not been looked at.
   private var heard: [[UInt8]] = []
   private var heardBytes = 0
   /// Hints heard since the beginning; and those of them that were dealt with.
@@ -49,7 +50,7 @@ public actor ChangeFollower {
   private var idlers: [Promise<Void>] = []
   /// Something was missed.
   private let missed = Signal()
-  /// The first hint of a group is here.
+  /// The first change event of a group is here.
   private let begun = Signal()
 
   /// - Parameter gathering: what hears of changes in groups takes them in with less work, and later.

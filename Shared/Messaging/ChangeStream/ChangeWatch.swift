@@ -45,15 +45,15 @@ final class ChangeWatch: Sendable {
 
   /// Until cancelled.
   func run() async {
-    var calm: Duration = .zero
+    var quiet: Duration = .zero
     while !Task.isCancelled {
       // A random part keeps instances from asking together.
-      let random = Int64(host.random.below(UInt64(calm.wholeNanoseconds / 4 + 1)))
-      await stirred.wait(atMost: calm + .nanoseconds(random), clock: host.clock)
+      let random = Int64(host.random.below(UInt64(quiet.wholeNanoseconds / 4 + 1)))
+      await stirred.wait(atMost: quiet + .nanoseconds(random), clock: host.clock)
       await urgent.wait(atMost: FollowLimits.shortestWatch, clock: host.clock)
       if Task.isCancelled { return }
-      let isCalm = await look()
-      calm = isCalm ? min(max(calm * 2, FollowLimits.shortestWatch), FollowLimits.longestWatch) : .zero
+      let isQuiet = await look()
+      quiet = isQuiet ? min(max(quiet * 2, FollowLimits.shortestWatch), FollowLimits.longestWatch) : .zero
     }
   }
 
@@ -68,12 +68,12 @@ final class ChangeWatch: Sendable {
       host.log.debug("storage does not say how far its logs have come", [.error: error])
       return false
     }
-    var isCalm = true
+    var isQuiet = true
     for (follower, position) in zip(followers, positions) {
       let head = heads[Int(follower.partition.number)]
-      if await follower.lacks(head, since: position) { isCalm = false }
+      if await follower.lacks(head, since: position) { isQuiet = false }
     }
-    if isCalm { outage.ended() }
-    return isCalm
+    if isQuiet { outage.ended() }
+    return isQuiet
   }
 }

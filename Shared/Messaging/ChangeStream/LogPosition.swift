@@ -1,6 +1,6 @@
 import CaravanModel
 
-/// How far a partition's log has been followed, and what a hint means for it.
+/// How far a partition's log has been followed, and what a change event means for it.
 struct LogPosition: Sendable, Equatable {
   enum Verdict: Sendable, Equatable {
     /// The entries from this index on are the next ones.

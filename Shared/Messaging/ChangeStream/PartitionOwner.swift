@@ -97,7 +97,7 @@ public final class PartitionOwner: Service {
     for lease in state.withLock({ $0.leases.values.sorted { $0.partition < $1.partition } }) { lease.revoke() }
   }
 
-  /// While there was no connection, leases may have gone to others, and hints were lost.
+  /// While there was no connection, leases may have gone to others, and change events were lost.
   private func attend(_ events: any BusEventStream) async {
     while let event = await events.next() {
       switch event {

@@ -41,10 +41,10 @@ public struct ChangePageBuilder {
     _ head: EntryPageWriter.Head, endsBatch: Bool, writer writerName: [UInt8], nameBytes: Int, bodyBytes: Int,
     appendName: (inout [UInt8]) -> Void, appendBody: (inout [UInt8]) -> Void
   ) -> Bool {
-    let isStranger = excludes(head, appendBody)
-    if shows(head, isStranger) {
-      let head = isStranger ? .stranger(head.version) : head
-      let (writerName, bodyBytes) = isStranger ? ([], 0) : (writerName, head.isOwn ? 0 : bodyBytes)
+    let isOutsideFilter = excludes(head, appendBody)
+    if shows(head, isOutsideFilter) {
+      let head = isOutsideFilter ? .outsideFilter(head.version) : head
+      let (writerName, bodyBytes) = isOutsideFilter ? ([], 0) : (writerName, head.isOwn ? 0 : bodyBytes)
       let size = nameBytes + bodyBytes + writerName.count + head.fields.count + head.creator.count + Self.overhead
       guard writer.count + damaged.count < maxRecords,
         writer.count == 0 || writer.bytes.count + damagedBytes + size <= maxBytes
@@ -80,9 +80,9 @@ public struct ChangePageBuilder {
     return !isFull
   }
 
-  private func shows(_ head: EntryPageWriter.Head, _ isStranger: Bool) -> Bool {
+  private func shows(_ head: EntryPageWriter.Head, _ isOutsideFilter: Bool) -> Bool {
     if head.isOwn, head.version <= ownThrough { return false }
-    return !head.isDeleted && !isStranger || scan.concerns(head, reach: reach ?? .max)
+    return !head.isDeleted && !isOutsideFilter || scan.concerns(head, reach: reach ?? .max)
   }
 
   /// Tombstones ask, and what may be excluded.

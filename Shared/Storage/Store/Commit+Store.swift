@@ -97,8 +97,8 @@ extension Mutation {
 extension OpID {
   /// - Parameters:
   ///   - floor: below which its writer says it has heard everything.
-  ///   - stored: the floor the store knows of.
-  /// - Throws: `invalidData` when the op's number is too high, or lies below the floor.
+  ///   - stored: the low watermark the store knows of.
+  /// - Throws: `invalidData` when the op's number is too high, or lies below the low watermark.
   public func check(floor: UInt64, stored: UInt64) throws(CaravanError) {
     guard max(number, floor) <= StoreLimits.highestNumber else {
       throw CaravanError(.invalidData, "op \(self) has a number beyond \(StoreLimits.highestNumber)")

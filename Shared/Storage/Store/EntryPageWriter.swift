@@ -23,7 +23,7 @@ public struct EntryPageWriter: Sendable {
     /// As the store's flag says; it does not travel.
     public var isRegained: Bool
     /// What it has become is nothing to the reader.
-    public var isStranger = false
+    public var isOutsideFilter = false
     /// When it was written and when its record was made, as `Authorship` says.
     public var modified: Int64 = 0
     public var made: Int64 = 0
@@ -32,9 +32,9 @@ public struct EntryPageWriter: Sendable {
     /// How long ago the record had been made, one up; 0: nobody knows.
     var age: UInt64 { made > 0 ? UInt64(max(0, modified - made)) + 1 : 0 }
 
-    static func stranger(_ version: Seq) -> Head {
+    static func outsideFilter(_ version: Seq) -> Head {
       var head = Head(version: version, created: 0, isDeleted: false, type: 0, isOwn: false)
-      head.isStranger = true
+      head.isOutsideFilter = true
       return head
     }
 
@@ -74,7 +74,7 @@ public struct EntryPageWriter: Sendable {
     if !head.fields.isEmpty {
       bytes.append(0x52, varint: UInt64(head.fields.count)) { $0.append(contentsOf: head.fields) }
     }
-    if head.isStranger { bytes.append(0x58, varint: 1) }
+    if head.isOutsideFilter { bytes.append(0x58, varint: 1) }
     if head.modified > 0 { bytes.append(0x60, varint: UInt64(head.modified)) }
     if head.age > 0 { bytes.append(0x68, varint: head.age) }
     if !head.creator.isEmpty {
@@ -114,7 +114,7 @@ public struct EntryPageWriter: Sendable {
     func number(_ value: UInt64) -> Int { value > 0 ? 1 + value.varintBytes : 0 }
     return field(nameBytes) + number(head.version) + number(head.created) + (head.isDeleted ? 2 : 0)
       + number(UInt64(head.type)) + field(bodyBytes) + (head.isOwn ? 2 : 0) + field(writerBytes)
-      + number(UInt64(head.expires)) + field(head.fields.count) + (head.isStranger ? 2 : 0)
+      + number(UInt64(head.expires)) + field(head.fields.count) + (head.isOutsideFilter ? 2 : 0)
       + number(UInt64(head.modified)) + number(head.age) + field(head.creator.count)
   }
 }

@@ -1,6 +1,6 @@
 public import CaravanModel
 
-/// What the store keeps of an op until its writer's floor passes it (UNI-07).
+/// What the store keeps of an op until its writer's low watermark passes it (UNI-07).
 public enum OpOutcome: Sendable, Hashable {
   /// - Parameters:
   ///   - zoneSeq: after the commit.

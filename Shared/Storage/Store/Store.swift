@@ -14,7 +14,7 @@ public protocol Store: Sendable {
 
   /// Applies a commit once: the same op id again gives the same result (UNI-07), with conflicts showing what the store
   /// holds now. The zone comes to be with its first accepted mutation.
-  /// - Throws: `invalidData` when the op lies below its writer's floor, or its id is in use in another zone.
+  /// - Throws: `invalidData` when the op lies below its writer's low watermark, or its id is in use in another zone.
   func commit(_ commit: Commit) async throws(CaravanError) -> CommitResult
 
   /// Commits side by side, each for itself; what became of them in their order.

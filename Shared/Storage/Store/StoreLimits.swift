@@ -27,10 +27,11 @@ public enum StoreLimits {
   public static let recordsPerPage = 4_096
   /// Index entries looked at for one page, elided tombstones included.
   public static let scannedPerPage = 16_384
-  /// An op floor is written, and outcomes below it are forgotten, when it has moved this far: most commits then
+  /// An op low watermark is written, and outcomes below it are forgotten, when it has moved this far: most commits then
   /// write nothing about it, and the outcomes of many writers share a page (64 instead of 8 costs a sixth more CPU).
   public static let opFloorStep: UInt64 = 8
-  /// Outcomes kept of one writer in one epoch, whatever floor it says; devices have some hundreds of ops under way.
+  /// Outcomes kept of one writer in one epoch, whatever low watermark it says; devices have some hundreds of ops under
+  /// way.
   public static let outcomesKept = 16_384
   /// Epochs kept of one device: it begins one when it is enrolled, and when it finds itself an older copy.
   public static let epochsOfDevice = 32

@@ -50,7 +50,7 @@ extension PartitionState {
   func knownEntry(of name: String, in zone: ZoneID) -> Entry?? {
     guard let zone = self.zone(zone) else { return .some(nil) }
     let key = RecordKey(zone: zone.id, name: name)
-    if let head = heads[key]?.head, !head.isInSight(at: now) { return .some(nil) }
+    if let head = heads[key]?.head, !head.isVisible(at: now) { return .some(nil) }
     return rows[key] != nil || looked.entries[key] != nil || zone.seqBefore == nil ? .some(entry(key)) : nil
   }
 

@@ -35,7 +35,7 @@ struct GroupSave {
       throw PostgresError(state: "40001", message: "the transaction was rolled back")
     }
     for (state, at, records) in shown {
-      for row in answers[at] where row.isInSight(at: state.now) {
+      for row in answers[at] where row.isVisible(at: state.now) {
         state.entries[records[row.ordinal]] = Entry(row, name: records[row.ordinal].name)
       }
     }
@@ -266,9 +266,9 @@ extension Row {
   }
 
   /// Whether answers show the entry in these columns.
-  func isInSight(at now: Int64) -> Bool {
+  func isVisible(at now: Int64) -> Bool {
     RecordHead(version: unsigned(1), created: unsigned(2), flags: EntryFlags(rawValue: integer(3)), expires: integer(7))
-      .isInSight(at: now)
+      .isVisible(at: now)
   }
 }
 

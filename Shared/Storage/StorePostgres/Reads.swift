@@ -107,7 +107,7 @@ struct Reads {
       names.map { _ in zone.name }, names)
     let answers = try db.run(pipeline)
     let now = answers[0].first?.integer(0) ?? 0
-    return answers[1].filter { $0.isInSight(at: now) }.map { Entry($0, name: names[$0.ordinal]) }
+    return answers[1].filter { $0.isVisible(at: now) }.map { Entry($0, name: names[$0.ordinal]) }
   }
 
   /// - Parameter clock: nil: the database's.

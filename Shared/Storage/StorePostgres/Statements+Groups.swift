@@ -60,7 +60,7 @@ enum GroupStatements {
     WHERE g.partition = $1 AND g.until > $3 AND g.stage = 0 LIMIT $4
     """
 
-  /// Where nothing is known of them, those above their writer's floor.
+  /// Where nothing is known of them, those above their writer's low watermark.
   static let abortOps: StaticString = """
     INSERT INTO caravan_ops(partition, writer, epoch, number, zone, outcome)
     SELECT $1, w.writer, w.epoch, w.number, 0, w.outcome

@@ -52,7 +52,7 @@ enum Statements {
     ORDER BY w.ordinal, f.source
     """
 
-  /// One row for each op: its writer's floor, and its outcome with the zone it wrote to.
+  /// One row for each op: its writer's low watermark, and its outcome with the zone it wrote to.
   static let ops: StaticString = """
     SELECT w.ordinal, coalesce(v.floor, 0), o.outcome, z.database, z.name
     FROM unnest($2, $3, $4) WITH ORDINALITY AS w(writer, epoch, number, ordinal)

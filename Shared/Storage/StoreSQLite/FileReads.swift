@@ -120,7 +120,7 @@ struct FileReads {
     guard let row = try self.zone(zone), row.isAlive else { return [] }
     var entries: [Entry] = []
     for name in names {
-      guard let head = try head(of: name, in: row.id), head.isInSight(at: now) else { continue }
+      guard let head = try head(of: name, in: row.id), head.isVisible(at: now) else { continue }
       var entry = try entry(name, head, in: row.id)
       if let fields, !entry.isDamaged { try entry.select(fields) }
       entries.append(entry)

@@ -47,7 +47,7 @@ extension FileState {
       outcomes.reserveCapacity(verdicts.count)
       let now = now
       let entry = { (name: String) throws(CaravanError) -> Entry? in
-        guard let row, let head = try self.reads.head(of: name, in: row.id), head.isInSight(at: now) else { return nil }
+        guard let row, let head = try self.reads.head(of: name, in: row.id), head.isVisible(at: now) else { return nil }
         return try self.reads.entry(name, head, in: row.id)
       }
       for verdict in verdicts {

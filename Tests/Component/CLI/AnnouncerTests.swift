@@ -17,21 +17,21 @@ import Testing
       let log = MemoryLogSink()
       let host = live.with(log: Log(level: .info, clock: live.clock, sink: log))
       let directory = SuiteDirectory(path)
-      let board = ProcessBoard(["sync"])
+      let processes = ProcessTable(["sync"])
       let announcer = Announcer(
         RunFile(
           http: "http://127.0.0.1:1", nats: "nats://127.0.0.1:2", authority: nil, directory: path, version: "0",
           process: 7),
         directory: directory, gateway: try GatewayClient(url: "http://127.0.0.1:1", adminToken: nil, host: live),
-        board: board, terminal: Terminal(host: live) { _ in }, host: host)
+        processes: processes, terminal: Terminal(host: live) { _ in }, host: host)
       // Nothing can take the place of a directory.
       Files.makeDirectory(directory.runFile)
       let begun = Latch()
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { await announcer.keep { begun.open() } }
         await begun.wait()
-        board.died("sync")
-        board.started("sync", 42)
+        processes.died("sync")
+        processes.started("sync", 42)
         try await eventually("it is said, once") { log.records.count == 1 }
         unsafe rmdir(directory.runFile)
         try await eventually("the file is there") { try directory.lastRun()?.processes.first?.process == 42 }

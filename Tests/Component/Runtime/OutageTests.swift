@@ -51,9 +51,9 @@ struct OutageTests {
     #expect(told == ["warning: gone"])
   }
 
-  @Test("with calm, what fails now and then goes on until it has not failed for so long")
-  func calm() {
-    let outage = Outage(host, "full", over: "has room", calm: .seconds(10))
+  @Test("with quiet, what fails now and then goes on until it has not failed for so long")
+  func quiet() {
+    let outage = Outage(host, "full", over: "has room", quiet: .seconds(10))
     for _ in 0..<5 {
       outage.lasts("x")
       clock.advance(by: .seconds(9))

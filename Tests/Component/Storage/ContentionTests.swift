@@ -20,10 +20,10 @@ import Testing
   @Test("CK-106: how often writers meet is counted by app and zone, whoever owns the zone; only so many are told apart")
   func counted() async throws {
     try await StorageBench.with { bench in
-      let (calm, hot) = (try StorageBench.zone("calm"), try StorageBench.zone("hot"))
+      let (quiet, hot) = (try StorageBench.zone("quiet"), try StorageBench.zone("hot"))
       var stale = StorageBench.save("r")
       stale.base = .version(99)
-      _ = try await bench.commit(1, [StorageBench.save("r")], to: calm)
+      _ = try await bench.commit(1, [StorageBench.save("r")], to: quiet)
       _ = try await bench.commit(2, [StorageBench.save("r"), StorageBench.save("s")], to: hot)
       for number in 3...6 as ClosedRange<UInt64> { _ = try await bench.commit(number, [stale], to: hot) }
       let other = DatabaseID(
@@ -31,7 +31,7 @@ import Testing
       let op = OpID(writer: "tablet", epoch: 1, number: 1)
       let commit = Commit(zone: try ZoneID(other, "hot"), op: op, isAtomic: false, mutations: [stale])
       _ = try await bench.storage.commit(CommitRequest(commit), in: Partition(of: other))
-      for (zone, accepted, conflicts) in [("calm", 1, 0), ("hot", 2, 5)] as [(String, UInt64, UInt64)] {
+      for (zone, accepted, conflicts) in [("quiet", 1, 0), ("hot", 2, 5)] as [(String, UInt64, UInt64)] {
         #expect(Self.count(bench, "notes", zone, "accepted") == accepted)
         #expect(Self.count(bench, "notes", zone, "conflict") == conflicts)
       }

@@ -39,7 +39,7 @@ import struct Synchronization.Atomic
 
   private static let courses = [
     Course(
-      "calm: step after step",
+      "quiet: step after step",
       [
         .ask(0, at: 0, nil), .step(0, 500, hasMore: true), .ask(busy - 1, at: 500, nil),
         .step(500, 900, hasMore: false), .ask(busy - 1, at: 900, nil),
@@ -54,7 +54,7 @@ import struct Synchronization.Atomic
         .ask(busy, at: delay + 10, nil),
       ]),
     Course(
-      "overdue: a tenth of the time, unless there is calm",
+      "overdue: a tenth of the time, unless there is quiet",
       [
         .ask(busy, at: 0, look), .ask(busy, at: delay, nil), .step(delay, delay + 100, hasMore: true),
         .ask(busy, at: delay + 100, look), .ask(busy, at: delay + 850, 150), .ask(0, at: delay + 900, nil),
@@ -62,7 +62,7 @@ import struct Synchronization.Atomic
         .ask(busy, at: delay + 1_001, 9),
       ]),
     Course(
-      "calm in between does not begin the delay anew before all is done",
+      "quiet in between does not begin the delay anew before all is done",
       [
         .ask(busy, at: 0, look), .ask(0, at: 100, nil), .step(100, 101, hasMore: true), .ask(busy, at: delay - 1, 1),
         .ask(busy, at: delay, nil), .step(delay, delay + 1, hasMore: false), .ask(busy, at: delay + 50, look),

@@ -142,7 +142,7 @@ import Testing
         #expect(End(try await device.refusal(Self.push())) == .passed, "what is wanted at once")
         cluster.isOver.open()
         try await group.waitForAll()
-        #expect(End(try await device.refusal(Self.push(slack: slack, tolerated: 3))) == .passed, "calm again")
+        #expect(End(try await device.refusal(Self.push(slack: slack, tolerated: 3))) == .passed, "quiet again")
       }
     }
   }

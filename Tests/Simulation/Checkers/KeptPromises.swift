@@ -9,7 +9,7 @@ extension Checker {
 
   static let refusalsSeen = Checker("CK-102 a refusal is in sight, drops nothing and ends by itself") { history in
     history.refusals.compactMap { refusal in
-      if !refusal.isInSight { return "\(refusal.device) does not say that there is no room" }
+      if !refusal.isVisible { return "\(refusal.device) does not say that there is no room" }
       if !refusal.isKept { return "\(refusal.device) dropped a row that there was no room for" }
       return refusal.isResumed ? nil : "\(refusal.device) does not send a row for which there is room again"
     }

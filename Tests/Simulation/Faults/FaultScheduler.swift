@@ -16,11 +16,11 @@ struct FaultScheduler: Sendable {
   }
 
   private enum Fault {
-    case weather, crashService, crashDevice, crashCloud, brokerRestart, cut, unplug, link, wallClock, dropZone
+    case linkFaults, crashService, crashDevice, crashCloud, brokerRestart, cut, unplug, link, wallClock, dropZone
   }
 
   private static let faults: [(weight: Int, element: Fault)] = [
-    (3, .weather), (3, .crashService), (4, .crashDevice), (1, .crashCloud), (1, .brokerRestart), (2, .cut),
+    (3, .linkFaults), (3, .crashService), (4, .crashDevice), (1, .crashCloud), (1, .brokerRestart), (2, .cut),
     (2, .unplug), (2, .link), (1, .wallClock), (1, .dropZone),
   ]
 
@@ -43,7 +43,7 @@ struct FaultScheduler: Sendable {
 
   private mutating func cause(_ fault: Fault) -> Repair {
     switch fault {
-    case .weather: return weather()
+    case .linkFaults: return linkFaults()
     case .crashService: return crash([dice.pick(suite.services)])
     case .crashDevice: return crash([dice.pick(suite.people)])
     case .crashCloud: return suite.scale.hasPowerCuts && dice.happens(500) ? crash(suite.parts) : crashCloud()
@@ -61,7 +61,7 @@ struct FaultScheduler: Sendable {
     dice.happens(800) ? dice.milliseconds(50...6_000) : dice.milliseconds(6_000...70_000)
   }
 
-  private mutating func weather() -> Repair {
+  private mutating func linkFaults() -> Repair {
     let rates: [(weight: Int, element: FaultPlan.Rates)] = [
       (2, .init()), (3, .init(delayed: 900, longestDelay: .milliseconds(80))),
       (3, .init(lost: 30, duplicated: 30, delayed: 100, longestDelay: .milliseconds(400))),
@@ -70,7 +70,7 @@ struct FaultScheduler: Sendable {
     ]
     let chosen = dice.pick(weighted: rates)
     ground.recorder.note(
-      "weather: \(chosen.lost) lost, \(chosen.duplicated) doubled, \(chosen.delayed) delayed of 1000")
+      "linkFaults: \(chosen.lost) lost, \(chosen.duplicated) doubled, \(chosen.delayed) delayed of 1000")
     ground.faults.set(chosen)
     return { _ in }
   }

@@ -18,14 +18,14 @@ struct Outages: Sendable {
     case serviceDies = "service_dies"
     case cloudDies = "cloud_dies"
     case brokerRestart = "broker_restart"
-    case weather
+    case linkFaults
   }
 
   private static let ofDevices: [(weight: Int, element: Trouble)] = [
     (3, .deviceDies), (1, .away), (4, .cut), (2, .cellular), (1, .clock),
   ]
   private static let ofCloud: [(weight: Int, element: Trouble)] = [
-    (4, .serviceDies), (1, .cloudDies), (1, .brokerRestart), (2, .weather),
+    (4, .serviceDies), (1, .cloudDies), (1, .brokerRestart), (2, .linkFaults),
   ]
 
   let suite: Suite
@@ -101,7 +101,7 @@ struct Outages: Sendable {
       let names = suite.parts.map(\.name)
       for name in names { hub.disconnect(name) }
       return (dice.milliseconds(500...30_000), { for name in names { hub.reconnect(name) } })
-    case .weather:
+    case .linkFaults:
       faults.set(FaultPlan.Rates(lost: 30, duplicated: 30, delayed: 300, longestDelay: .seconds(2)))
       return (minutes(5...90), { faults.set(FaultPlan.Rates()) })
     }

@@ -67,15 +67,15 @@ public struct PairCommit: Sendable, Hashable {
 public struct SeenRefusal: Sendable, Hashable {
   public var device: String
   /// Its table's status said so.
-  public var isInSight: Bool
+  public var isVisible: Bool
   /// The row was still there, and waited.
   public var isKept: Bool
   /// It was at the cloud after there was room, without anybody asking for it.
   public var isResumed: Bool
 
-  public init(device: String, isInSight: Bool, isKept: Bool, isResumed: Bool) {
+  public init(device: String, isVisible: Bool, isKept: Bool, isResumed: Bool) {
     self.device = device
-    self.isInSight = isInSight
+    self.isVisible = isVisible
     self.isKept = isKept
     self.isResumed = isResumed
   }

@@ -75,18 +75,18 @@ struct Probes: Sendable {
       await quotaPressure.loosen(clock)
       return false
     }
-    var isInSight = false
-    for _ in 0..<60 where !isInSight {
+    var isVisible = false
+    for _ in 0..<60 where !isVisible {
       try await clock.sleep(for: .seconds(2))
       let status = try await session.store.status(of: place.id.app).first { $0.table == place.id }
-      isInSight = status?.refused.contains("beyond") == true && status?.dirty == 1
+      isVisible = status?.refused.contains("beyond") == true && status?.dirty == 1
     }
     let rows = try await App.rows(of: place, in: session.store)
     let isKept = rows.contains { $0.tag == tag && !$0.isClean }
     await quotaPressure.loosen(clock)
     for _ in 0..<180 where !isAtCloud(tag) { try await clock.sleep(for: .seconds(1)) }
     let refusal = SeenRefusal(
-      device: app.device.name, isInSight: isInSight, isKept: isKept, isResumed: isAtCloud(tag))
+      device: app.device.name, isVisible: isVisible, isKept: isKept, isResumed: isAtCloud(tag))
     recorder.saw("\(tag) had no room: \(refusal)") { $0.refusals.append(refusal) }
     return true
   }

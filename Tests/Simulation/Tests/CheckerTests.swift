@@ -51,7 +51,7 @@ import Testing
     history.trees = [SeenTree(["parent": [], "child": ["parent"]])]
     history.batches = [[tag(3), tag(9)]]
     history.seenPairs = [SeenPairs(device: "d1", pairs: ["p1a": 3, "p1b": 3])]
-    history.refusals = [SeenRefusal(device: "d1", isInSight: true, isKept: true, isResumed: true)]
+    history.refusals = [SeenRefusal(device: "d1", isVisible: true, isKept: true, isResumed: true)]
     history.promises = [KeptPromise(tag(3), took: 4_000, allowed: 5_000)]
     history.secrets = [HiddenAnswer("pull", ofHidden: [1], ofAbsent: [1])]
     history.samples = [Samples(device: "d1", accepted: 10, unknown: 1, arrived: 8, maximumPermille: 200)]
@@ -162,15 +162,15 @@ import Testing
     ("CK-27", "an owner is gone, and what it owned is not", { $0.trees.append(SeenTree(["child": ["parent"]])) }),
     (
       "CK-102", "nobody says that there is no room",
-      { $0.refusals = [SeenRefusal(device: "d1", isInSight: false, isKept: true, isResumed: true)] }
+      { $0.refusals = [SeenRefusal(device: "d1", isVisible: false, isKept: true, isResumed: true)] }
     ),
     (
       "CK-102", "a row is dropped",
-      { $0.refusals = [SeenRefusal(device: "d1", isInSight: true, isKept: false, isResumed: true)] }
+      { $0.refusals = [SeenRefusal(device: "d1", isVisible: true, isKept: false, isResumed: true)] }
     ),
     (
       "CK-102", "a row waits for ever",
-      { $0.refusals = [SeenRefusal(device: "d1", isInSight: true, isKept: true, isResumed: false)] }
+      { $0.refusals = [SeenRefusal(device: "d1", isVisible: true, isKept: true, isResumed: false)] }
     ),
     ("I12", "too late", { $0.promises = [KeptPromise(tag(3), took: 5_001, allowed: 5_000)] }),
     ("I12", "never", { $0.promises = [KeptPromise(tag(3), took: nil, allowed: 5_000)] }),

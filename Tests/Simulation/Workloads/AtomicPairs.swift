@@ -170,16 +170,16 @@ struct AtomicPairs: Rarity {
     }
     let pairs = rows.filter { Self.isHalf($0.id) }
     let settled = pairs.filter { $0.state == .clean && !decided.contains($0.id) }
-    let sight = SeenPairs(
+    let observation = SeenPairs(
       device: device.name, pairs: numbers.filter { Self.isHalf($0.key) },
       versions: Dictionary(uniqueKeysWithValues: settled.map { ($0.id, $0.version) }),
       unsettled: decided.union(pairs.map(\.id)).subtracting(settled.map(\.id)),
       lacksOwn: own.filter { numbers[$0] == nil }.sorted())
-    suite.ground.recorder.saw("\(device.name) sees \(sight.pairs.count) pairs, \(rows.count) rows") {
-      var sight = sight
+    suite.ground.recorder.saw("\(device.name) sees \(observation.pairs.count) pairs, \(rows.count) rows") {
+      var observation = observation
       // Devices give back what a restore took row by row.
-      if $0.restores > 0 { sight.pairs = [:] }
-      $0.seenPairs.append(sight)
+      if $0.restores > 0 { observation.pairs = [:] }
+      $0.seenPairs.append(observation)
     }
     return rows
   }

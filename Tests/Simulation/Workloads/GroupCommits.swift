@@ -92,9 +92,9 @@ struct GroupCommits: Rarity {
     guard await reader.read() else { return false }
     for (op, group) in before.sorted(by: { $0.key < $1.key }) {
       let seen = reader.entries.keys.count { $0.hasPrefix("g\(op).") }
-      let sight = SeenGroup(
+      let observation = SeenGroup(
         "group \(op)", size: group.size, seen: seen, isCommitted: group.isCommitted)
-      ground.recorder.saw("of group \(op) \(seen) records of \(group.size) are seen") { $0.groups.append(sight) }
+      ground.recorder.saw("of group \(op) \(seen) records of \(group.size) are seen") { $0.groups.append(observation) }
     }
     return true
   }

@@ -29,8 +29,8 @@ struct LateReader: Rarity {
 
   mutating func conclude(_ clock: any Clock) async throws {
     guard await read() else { throw SeedFailure(what: "a late reader cannot read, and all is quiet") }
-    let sight = Latecomer(place, rows: rows)
-    suite.ground.recorder.saw("a late reader has \(rows.count) rows of \(place)") { $0.latecomers.append(sight) }
+    let observation = Latecomer(place, rows: rows)
+    suite.ground.recorder.saw("a late reader has \(rows.count) rows of \(place)") { $0.latecomers.append(observation) }
   }
 
   /// To the end of what there is.

@@ -134,14 +134,14 @@ public struct Witness: Sendable {
     for (change, verdict) in zip(changes, verdicts) {
       switch verdict {
       case .accepted(let version): known[change.name] = change.action == .delete ? 0 : version
-      case .conflict(let sight), .read(let sight): see(change.name, sight)
+      case .conflict(let observation), .read(let observation): see(change.name, observation)
       case .aborted, .refused: continue
       }
     }
   }
 
-  private mutating func see(_ name: String, _ sight: ZoneCall.Observation?) {
-    known[name] = sight.map { $0.content == .tombstone ? 0 : $0.version } ?? 0
+  private mutating func see(_ name: String, _ observation: ZoneCall.Observation?) {
+    known[name] = observation.map { $0.content == .tombstone ? 0 : $0.version } ?? 0
   }
 
   @discardableResult

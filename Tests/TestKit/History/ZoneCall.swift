@@ -122,17 +122,17 @@ extension ZoneCall {
   }
 
   /// Everything that the answer shows of records.
-  var sights: [Observation] {
+  var observations: [Observation] {
     switch answer {
     case .unknown, .failed: []
     case .committed(let verdicts, _):
       verdicts.compactMap {
         switch $0 {
-        case .conflict(let sight), .read(let sight): sight
+        case .conflict(let observation), .read(let observation): observation
         case .accepted, .aborted, .refused: nil
         }
       }
-    case .fetched(let sights): sights
+    case .fetched(let observations): observations
     case .pulled(let page): page.entries
     }
   }

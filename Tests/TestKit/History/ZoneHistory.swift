@@ -141,13 +141,14 @@ public struct ZoneHistory: Sendable {
       let call = calls[index]
       guard case .committed(_, let seq) = call.answer, !call.isRetried else { return [] }
       return call.decided.compactMap { change, verdict in
-        guard case .read(let sight) = verdict else { return nil }
+        guard case .read(let observation) = verdict else { return nil }
         let held = writes.latest(change.name, at: seq).flatMap { $0.content == .tombstone ? nil : $0 }
-        if held?.version == sight?.version { return nil }
-        if sight == nil, writes.mayHide(change.name, from: call.returned) { return nil }
+        if held?.version == observation?.version { return nil }
+        if observation == nil, writes.mayHide(change.name, from: call.returned) { return nil }
         return Finding(
           rule: .wrongRead,
-          explanation: "\(Self.text(held)) was there at \(seq), \(sight?.description ?? "nothing") was read: \(call)")
+          explanation:
+            "\(Self.text(held)) was there at \(seq), \(observation?.description ?? "nothing") was read: \(call)")
       }
     }
   }

@@ -149,38 +149,41 @@ struct ZoneWrites {
   /// Finds out which of the unknown calls happened, and whether what was seen was ever written.
   mutating func addObservations() {
     for (index, call) in calls.enumerated() {
-      for sight in call.sights { add(sight, by: index) }
+      for observation in call.observations { add(observation, by: index) }
     }
     findHoles()
     names = records.keys.sorted()
   }
 
-  private mutating func add(_ sight: ZoneCall.Observation, by reader: Int) {
-    if let known = versions[sight.version] {
-      guard known.name != sight.name || known.content != sight.content else { return }
+  private mutating func add(_ observation: ZoneCall.Observation, by reader: Int) {
+    if let known = versions[observation.version] {
+      guard known.name != observation.name || known.content != observation.content else { return }
       return find(
-        .nobodyWrote, "\(sight) was seen, version \(sight.version) is \(ZoneHistory.text(known)): \(calls[reader])")
+        .nobodyWrote,
+        "\(observation) was seen, version \(observation.version) is \(ZoneHistory.text(known)): \(calls[reader])")
     }
-    switch sight.content {
-    case .value(let value): addValue(value, sight, by: reader)
+    switch observation.content {
+    case .value(let value): addValue(value, observation, by: reader)
     case .tombstone:
-      guard hidden[sight.name, default: []].contains(where: \.isDelete) else {
-        return find(.nobodyWrote, "\(sight) was seen, nobody deleted it then: \(calls[reader])")
+      guard hidden[observation.name, default: []].contains(where: \.isDelete) else {
+        return find(.nobodyWrote, "\(observation) was seen, nobody deleted it then: \(calls[reader])")
       }
-      add(Write(name: sight.name, version: sight.version, content: .tombstone, call: nil))
+      add(Write(name: observation.name, version: observation.version, content: .tombstone, call: nil))
     }
   }
 
-  private mutating func addValue(_ value: String, _ sight: ZoneCall.Observation, by reader: Int) {
-    guard let call = saves[value], let name = change(value, of: call)?.name, name == sight.name else {
-      return find(.nobodyWrote, "\(sight) was seen, nobody wrote that: \(calls[reader])")
+  private mutating func addValue(_ value: String, _ observation: ZoneCall.Observation, by reader: Int) {
+    guard let call = saves[value], let name = change(value, of: call)?.name, name == observation.name else {
+      return find(.nobodyWrote, "\(observation) was seen, nobody wrote that: \(calls[reader])")
     }
-    let first = records[name]?.first { $0.content == sight.content }
-    if let first { return find(.appliedTwice, "\(sight) was seen, and \(ZoneHistory.text(first)): \(calls[call])") }
+    let first = records[name]?.first { $0.content == observation.content }
+    if let first {
+      return find(.appliedTwice, "\(observation) was seen, and \(ZoneHistory.text(first)): \(calls[call])")
+    }
     guard calls[call].answer == .unknown else {
-      return find(.refusedButApplied, "\(sight) was seen by \(calls[reader].process): \(calls[call])")
+      return find(.refusedButApplied, "\(observation) was seen by \(calls[reader].process): \(calls[call])")
     }
-    happened(call, value, at: sight.version)
+    happened(call, value, at: observation.version)
   }
 
   private func change(_ value: String, of call: Int) -> ZoneCall.Change? {
@@ -317,16 +320,17 @@ extension ZoneWrites {
       for (change, verdict) in call.decided where change.name == name {
         switch verdict {
         case .accepted(let version): return version > 0 ? .at(name, version) : .gone(name)
-        case .conflict(let sight), .read(let sight): return sight.map { .at(name, $0.version) } ?? .gone(name)
+        case .conflict(let observation), .read(let observation):
+          return observation.map { .at(name, $0.version) } ?? .gone(name)
         case .aborted, .refused: return nil
         }
       }
       return nil
-    case .fetched(let sights):
+    case .fetched(let observations):
       guard case .fetch(let names) = call.request, names.contains(name) else { return nil }
-      return sights.first { $0.name == name }.map { .at(name, $0.version) } ?? .gone(name)
+      return observations.first { $0.name == name }.map { .at(name, $0.version) } ?? .gone(name)
     case .pulled(let page):
-      if let sight = page.entries.first(where: { $0.name == name }) { return .at(name, sight.version) }
+      if let observation = page.entries.first(where: { $0.name == name }) { return .at(name, observation.version) }
       guard case .pull(let after) = call.request else { return nil }
       return .outside(name, after: after, last: page.last)
     }

@@ -108,11 +108,12 @@ import Testing
           #expect(log.told >= told && log.told <= log.last)
           told = log.told
         default:
-          guard let floor = numbers.randomElement(using: &chance), floor > log.floor else { continue }
-          (log.floor, log.count) = (floor, numbers.count { $0 > floor })
+          guard let floor = numbers.randomElement(using: &chance), floor > log.lowWatermark else { continue }
+          (log.lowWatermark, log.count) = (floor, numbers.count { $0 > floor })
         }
-        #expect(log.count == numbers.count { $0 > log.floor }, "seed \(seed)")
-        #expect(log.isWhole(after: log.floor) && log.isWhole(after: log.last) && !log.isWhole(after: log.last + 1))
+        #expect(log.count == numbers.count { $0 > log.lowWatermark }, "seed \(seed)")
+        #expect(log.isWhole(after: log.lowWatermark) && log.isWhole(after: log.last))
+        #expect(!log.isWhole(after: log.last + 1))
       }
       #expect(zip(numbers, numbers.dropFirst()).allSatisfy(<))
     }

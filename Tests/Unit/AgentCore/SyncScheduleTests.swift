@@ -269,14 +269,14 @@ import Testing
     var elsewhere = Self.quiet(link: .cellular)
     let begun = [elsewhere.beginEarlyUpload(of: Self.table), elsewhere.isRunning(Self.write)]
     #expect(begun == [false, false])
-    for _ in 0..<EngineLimits.messagesAhead {
+    for _ in 0..<EngineLimits.earlyMessages {
       let begins = schedule.beginEarlyUpload(of: Self.table)
       #expect(begins)
     }
     let more = schedule.beginEarlyUpload(of: Self.table)
     let push = schedule.begin(Self.write)
     #expect(!more && !push)
-    let ends = (0..<EngineLimits.messagesAhead).map { _ in
+    let ends = (0..<EngineLimits.earlyMessages).map { _ in
       schedule.endEarlyUpload(of: Self.table, isAwaited: false, at: Self.at(2))
     }
     #expect(ends == [false, false, false, true] && !schedule.isRunning(Self.write))

@@ -92,7 +92,7 @@ import Testing
   @Test("early uploads are so many at most")
   func earlyUploads() {
     var table = TableSync()
-    let most = EngineLimits.messagesAhead
+    let most = EngineLimits.earlyMessages
     let begun = (0...most).map { _ in table.beginEarlyUpload() }
     #expect(begun == [Bool](repeating: true, count: most) + [false])
     let ended = (0..<most).map { _ in table.endEarlyUpload() }

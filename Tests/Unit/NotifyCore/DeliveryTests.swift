@@ -8,9 +8,9 @@ import Testing
 @Suite struct DeliveryTests {
   @Test("SIM-66 a change at period 0 is offered at once") func atOnce() throws {
     var machine = try partition([phone: list(7, [("a", 0), ("b", 0)])])
-    let offer = machine.changed(zone("b"), writer: "alice/tablet/1", position: 1, now: moment(0)).sends.first
-    #expect(offer?.bitmap.bytes == [0b10])
-    #expect(offer?.generation == 7)
+    let pending = machine.changed(zone("b"), writer: "alice/tablet/1", position: 1, now: moment(0)).sends.first
+    #expect(pending?.bitmap.bytes == [0b10])
+    #expect(pending?.generation == 7)
   }
 
   @Test("CK-81 who made the change does not hear of it, others do") func originExcluded() throws {
@@ -78,11 +78,11 @@ import Testing
     _ = machine.changed(zone("b"), writer: "x", position: 2, now: moment(1))
     var behind = Bitmap(count: 3)
     behind[2] = true
-    let offers = machine.attached(phone, generation: 1, behind: behind, now: moment(2)).sends
+    let pending = machine.attached(phone, generation: 1, behind: behind, now: moment(2)).sends
     // `a` was seen by the device, though its answer is not here yet.
-    #expect(offers.map(\.bitmap.set) == [[1, 2]])
+    #expect(pending.map(\.bitmap.set) == [[1, 2]])
     #expect(machine.acked(first.number, device: phone, now: moment(3)).sends.isEmpty)
-    #expect(machine.tick(moment(1_002)).resends == offers)
+    #expect(machine.tick(moment(1_002)).resends == pending)
   }
 
   @Test("MOB-43 what is offered once more after an attachment holds the cursor back like the first offer")
@@ -93,9 +93,9 @@ import Testing
     machine.attachBegan(phone)
     var behind = Bitmap(count: 1)
     behind[0] = true
-    let offer = machine.attached(phone, generation: 1, behind: behind, now: moment(1)).sends[0]
+    let pending = machine.attached(phone, generation: 1, behind: behind, now: moment(1)).sends[0]
     #expect(machine.confirmed == 3)
-    _ = machine.acked(offer.number, device: phone, now: moment(2))
+    _ = machine.acked(pending.number, device: phone, now: moment(2))
     #expect(machine.confirmed == 4)
   }
 
@@ -135,8 +135,8 @@ import Testing
     var machine = try partition([phone: list(2, [("a", 0)])])
     machine.attachBegan(phone)
     _ = machine.changed(zone("a"), writer: "x", position: 1, now: moment(0))
-    let offers = machine.attached(phone, generation: 1, behind: Bitmap(count: 1), now: moment(1)).sends
-    #expect(offers.map(\.bitmap.set) == [[0]])
+    let pending = machine.attached(phone, generation: 1, behind: Bitmap(count: 1), now: moment(1)).sends
+    #expect(pending.map(\.bitmap.set) == [[0]])
   }
 
   @Test("the cursor stays behind what is not confirmed, and passes who is away") func cursor() throws {

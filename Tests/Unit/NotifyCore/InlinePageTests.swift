@@ -20,8 +20,8 @@ import Testing
   @Test("one change travels at once; a change without entries does not") func one() throws {
     var machine = try partition([phone: list(1, [("a", 0), ("b", 0)])])
     let change = try inlinePage(4, 5)
-    let offer = machine.changed(zone("b"), writer: "x", position: 1, now: moment(0)) { change }.sends.first
-    #expect(offer?.inlinePage == [1: change])
+    let pending = machine.changed(zone("b"), writer: "x", position: 1, now: moment(0)) { change }.sends.first
+    #expect(pending?.inlinePage == [1: change])
     #expect(try waiting().first.inlinePage == [:])
   }
 

@@ -16,7 +16,7 @@ import Testing
     var untold: [EnrolledDevice: Set<ZoneID>] = [:]
     /// Those that the notification speaks of that is out.
     var underway: [EnrolledDevice: Set<ZoneID>] = [:]
-    var offers: [EnrolledDevice: [PendingNotification]] = [:]
+    var pending: [EnrolledDevice: [PendingNotification]] = [:]
     var numbers: Set<UInt64> = []
     var generation: UInt64 = 0
     var position: UInt64 = 0
@@ -26,17 +26,17 @@ import Testing
     var now: Moment { moment(time, wallAhead: wallAhead) }
 
     mutating func take(_ effects: PartitionNotifier.Effects) {
-      for offer in effects.sends {
-        let isNew = numbers.insert(offer.number).inserted
+      for sent in effects.sends {
+        let isNew = numbers.insert(sent.number).inserted
         #expect(isNew, "a number was given twice")
-        offers[offer.device, default: []].append(offer)
-        let items = machine[offer.device]?.list.items ?? []
-        let told = Set(offer.bitmap.set.map { items[$0].zone })
-        untold[offer.device, default: []].formUnion(underway[offer.device] ?? [])
-        untold[offer.device]?.subtract(told)
-        underway[offer.device] = told
+        pending[sent.device, default: []].append(sent)
+        let items = machine[sent.device]?.list.items ?? []
+        let told = Set(sent.bitmap.set.map { items[$0].zone })
+        untold[sent.device, default: []].formUnion(underway[sent.device] ?? [])
+        untold[sent.device]?.subtract(told)
+        underway[sent.device] = told
       }
-      for offer in effects.resends { #expect(numbers.contains(offer.number)) }
+      for pending in effects.resends { #expect(numbers.contains(pending.number)) }
     }
 
     mutating func setList(_ device: EnrolledDevice) throws {
@@ -68,13 +68,13 @@ import Testing
 
     /// The device confirms a notification; one that is late says nothing.
     mutating func acknowledge(_ device: EnrolledDevice) {
-      guard let offer = offers[device]?.randomElement(using: &chance) else { return }
-      let isLast = offer.number == offers[device]?.last?.number
+      guard let chosen = pending[device]?.randomElement(using: &chance) else { return }
+      let isLast = chosen.number == pending[device]?.last?.number
       let before = machine[device]?.oldestUnconfirmed
-      if isLast, machine[device]?.presence == .present, machine[device]?.list.generation == offer.generation {
+      if isLast, machine[device]?.presence == .present, machine[device]?.list.generation == chosen.generation {
         underway[device] = []
       }
-      take(machine.acked(offer.number, device: device, now: now))
+      take(machine.acked(chosen.number, device: device, now: now))
       if !isLast { #expect(machine[device]?.oldestUnconfirmed == before) }
     }
 
@@ -110,14 +110,16 @@ import Testing
         guard let list = course.machine[device]?.list else { continue }
         // What changed and was not confirmed is held in the log, or the device is away and will ask.
         course.machine.attachBegan(device)
-        course.offers[device] = []
+        course.pending[device] = []
         course.take(
           course.machine.attached(device, generation: list.generation, behind: nil, now: course.now))
         var heard: Set<ZoneID> = []
         for _ in 0..<50 {
-          for offer in course.offers[device] ?? [] { heard.formUnion(offer.bitmap.set.map { list.items[$0].zone }) }
-          guard let last = course.offers[device]?.last else { break }
-          course.offers[device] = []
+          for pending in course.pending[device] ?? [] {
+            heard.formUnion(pending.bitmap.set.map { list.items[$0].zone })
+          }
+          guard let last = course.pending[device]?.last else { break }
+          course.pending[device] = []
           course.take(course.machine.acked(last.number, device: device, now: course.now))
         }
         let untold = expected[device] ?? []

@@ -32,7 +32,7 @@ extension PartitionNotifier {
   }
 }
 
-func bits(_ offer: PendingNotification?) -> [Int]? { offer?.bitmap.set }
+func bits(_ pending: PendingNotification?) -> [Int]? { pending?.bitmap.set }
 
 /// A partition with devices and their lists, at time 0.
 func partition(_ lists: [EnrolledDevice: DeviceList]) throws -> PartitionNotifier {

@@ -21,7 +21,7 @@ import Testing
     var now = moment(0)
     var outstanding: [EnrolledDevice: UInt64] = [:]
     func note(_ effects: PartitionNotifier.Effects) {
-      for offer in effects.sends { outstanding[offer.device] = offer.number }
+      for pending in effects.sends { outstanding[pending.device] = pending.number }
     }
     for step in 1...2_000 {
       let device = Self.devices[Int(random.below(40))]

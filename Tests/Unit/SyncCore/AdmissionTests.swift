@@ -10,26 +10,26 @@ import Testing
   struct Row: Sendable, CustomTestStringConvertible {
     let slack: UInt32
     let tolerated: UInt32
-    let calm: Expected
+    let quiet: Expected
     let busy: Expected
     let overloaded: Expected
     var testDescription: String { "slack \(slack) ms, \(tolerated) rows may be lost" }
   }
 
   static let rows: [Row] = [
-    Row(slack: 0, tolerated: 0, calm: .admit, busy: .admit, overloaded: .admit),
-    Row(slack: 5, tolerated: 0, calm: .admit, busy: .admit, overloaded: .admit),
-    Row(slack: 60_000, tolerated: 0, calm: .admit, busy: .postpone, overloaded: .postpone),
-    Row(slack: 0, tolerated: 3, calm: .admit, busy: .admit, overloaded: .shed),
+    Row(slack: 0, tolerated: 0, quiet: .admit, busy: .admit, overloaded: .admit),
+    Row(slack: 5, tolerated: 0, quiet: .admit, busy: .admit, overloaded: .admit),
+    Row(slack: 60_000, tolerated: 0, quiet: .admit, busy: .postpone, overloaded: .postpone),
+    Row(slack: 0, tolerated: 3, quiet: .admit, busy: .admit, overloaded: .shed),
     // It can wait: nothing of it need be lost yet.
-    Row(slack: 60_000, tolerated: 3, calm: .admit, busy: .postpone, overloaded: .postpone),
-    Row(slack: 19, tolerated: 3, calm: .admit, busy: .admit, overloaded: .shed),
+    Row(slack: 60_000, tolerated: 3, quiet: .admit, busy: .postpone, overloaded: .postpone),
+    Row(slack: 19, tolerated: 3, quiet: .admit, busy: .admit, overloaded: .shed),
   ]
 
   @Test("MOB-06, MOB-08, UNI-16: what is done with what has been declared, by load", arguments: rows)
   func table(row: Row) {
     let intent = Admission.Intent(slackMilliseconds: row.slack, toleratedRows: row.tolerated)
-    for (load, expected) in [(Load.calm, row.calm), (.busy, row.busy), (.overloaded, row.overloaded)] {
+    for (load, expected) in [(Load.quiet, row.quiet), (.busy, row.busy), (.overloaded, row.overloaded)] {
       for random: UInt64 in [0, 1, 29_999, .max] {
         switch Admission.decide(intent, under: load, random: random) {
         case .admit: #expect(expected == .admit)
@@ -62,10 +62,10 @@ import Testing
       meter.begin()
       seen.append(meter.load(at: 0))
     }
-    #expect(seen == [.calm, .calm, .calm, .calm, .busy, .busy, .overloaded, .overloaded])
+    #expect(seen == [.quiet, .quiet, .quiet, .quiet, .busy, .busy, .overloaded, .overloaded])
     for _ in 0..<8 { meter.end() }
-    #expect(meter.load(at: 0) == .calm)
+    #expect(meter.load(at: 0) == .quiet)
     meter.turnedAway(at: 5)
-    #expect(meter.load(at: 5) == .overloaded && meter.load(at: 5 + SyncLimits.overloadNanoseconds) == .calm)
+    #expect(meter.load(at: 5) == .overloaded && meter.load(at: 5 + SyncLimits.overloadNanoseconds) == .quiet)
   }
 }

@@ -66,10 +66,10 @@ import Testing
       var chance = SplitMix64(seed: seed)
       let slack = UInt32.random(in: 0...UInt32.max >> UInt32.random(in: 0..<32, using: &chance), using: &chance)
       let intent = Admission.Intent(slackMilliseconds: slack, toleratedRows: UInt32.random(in: 0...1, using: &chance))
-      let load = Load.allCases.randomElement(using: &chance) ?? .calm
+      let load = Load.allCases.randomElement(using: &chance) ?? .quiet
       switch Admission.decide(intent, under: load, random: chance.next()) {
       case .admit: #expect(load != .overloaded || intent.toleratedRows == 0)
-      case .postpone(let wait): #expect(wait <= slack && load != .calm)
+      case .postpone(let wait): #expect(wait <= slack && load != .quiet)
       case .shed: #expect(intent.toleratedRows > 0 && load == .overloaded)
       }
     }

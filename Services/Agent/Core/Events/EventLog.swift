@@ -12,10 +12,12 @@ public enum TableEvent: Int64, Sendable, Hashable, CaseIterable {
 /// timestamps, so that those of a table that was dropped are not given again to the next one of its name.
 public struct EventLog: Sendable, Hashable {
   /// All events behind this number are in the log, and none up to it.
-  public var floor: UInt64 {
-    didSet { assert(oldValue <= floor && floor <= last, "events behind \(floor) of a log up to \(last)") }
+  public var lowWatermark: UInt64 {
+    didSet {
+      assert(oldValue <= lowWatermark && lowWatermark <= last, "events behind \(lowWatermark) of a log up to \(last)")
+    }
   }
-  /// The newest event's number; the floor when there is none.
+  /// The newest event's number; the low watermark when there is none.
   public private(set) var last: UInt64
   /// All connections of the app together have been told up to here.
   public private(set) var told: UInt64
@@ -26,27 +28,27 @@ public struct EventLog: Sendable, Hashable {
     didSet { assert(count >= 0, "a log of \(count) events") }
   }
 
-  public init(floor: UInt64, last: UInt64, told: UInt64, count: Int) {
-    self.floor = floor
-    self.last = max(floor, last)
+  public init(lowWatermark: UInt64, last: UInt64, told: UInt64, count: Int) {
+    self.lowWatermark = lowWatermark
+    self.last = max(lowWatermark, last)
     (self.told, saved) = (told, told)
     self.count = count
   }
 
   /// A log without events.
-  public init(from stamp: UInt64) { self.init(floor: stamp, last: stamp, told: stamp, count: 0) }
+  public init(from stamp: UInt64) { self.init(lowWatermark: stamp, last: stamp, told: stamp, count: 0) }
 
   /// The number of the next event.
   /// - Parameter stamp: the present time, as a hybrid timestamp.
   public mutating func next(_ stamp: UInt64) -> UInt64 {
     last = max(last + 1, stamp)
     count += 1
-    assert(floor < last, "event \(last) is one that was forgotten already")
+    assert(lowWatermark < last, "event \(last) is one that was forgotten already")
     return last
   }
 
   /// Whether the log has everything behind `number`. Of what a power cut took from the log's end nobody knows any more.
-  public func isWhole(after number: UInt64) -> Bool { (floor...last).contains(number) }
+  public func isWhole(after number: UInt64) -> Bool { (lowWatermark...last).contains(number) }
 
   /// Somebody was told up to `number`.
   public mutating func tell(upTo number: UInt64) { told = max(told, min(number, last)) }

@@ -49,12 +49,12 @@ public enum EngineLimits {
   public static let freelyRidingBytes = 384 << 10
   /// Bytes of a row's objects that are worth a message before the row is written, and messages of one table that are
   /// on their way so early.
-  public static let bytesAhead = 256 << 10
-  public static let messagesAhead = 4
+  public static let earlyBytes = 256 << 10
+  public static let earlyMessages = 4
   /// Times that a row being written had so much, and the sync loop has not looked: what is more goes with its row.
   public static let cutsWaiting = 64
   /// Chunks of which it is known that they went ahead.
-  public static let chunksAhead = 4_096
+  public static let earlyChunks = 4_096
   /// After so many patches in a row that were too large to ride, the object is taken for another one.
   public static let vainPatches = 3
   public static let tickets = 256

@@ -78,12 +78,12 @@ public struct IncomingEntry: Sendable, Hashable {
   /// Written by this device in this epoch: it comes without a body.
   public var isOwn: Bool
   /// Nothing that the table keeps, as the cloud says: it comes without a body (UNI-15).
-  public var isStranger: Bool
+  public var isOutsideFilter: Bool
 
-  public init(entry: Entry, isOwn: Bool = false, isStranger: Bool = false) {
+  public init(entry: Entry, isOwn: Bool = false, isOutsideFilter: Bool = false) {
     self.entry = entry
     self.isOwn = isOwn
-    self.isStranger = isStranger
+    self.isOutsideFilter = isOutsideFilter
   }
 }
 
@@ -104,7 +104,7 @@ public struct PullSummary: Sendable, Hashable {
     let rawValue: UInt8
     static let older = Lacks(rawValue: 1)
     static let bodies = Lacks(rawValue: 2)
-    static let strangers = Lacks(rawValue: 4)
+    static let outsideFilter = Lacks(rawValue: 4)
 
     subscript(_ lack: Lacks) -> Bool {
       get { contains(lack) }
@@ -125,10 +125,11 @@ public struct PullSummary: Sendable, Hashable {
     set { lacks[.bodies] = newValue }
   }
 
-  /// Its resync has left strangers out, and rows were changed here meanwhile: another one has to name all there are.
+  /// Its resync has left rows outside its filter out, and rows were changed here meanwhile: another one has to name all
+  /// there are.
   public var lacksOutOfFilter: Bool {
-    get { lacks[.strangers] }
-    set { lacks[.strangers] = newValue }
+    get { lacks[.outsideFilter] }
+    set { lacks[.outsideFilter] = newValue }
   }
 
   public init() {}

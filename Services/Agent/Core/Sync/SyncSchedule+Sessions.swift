@@ -90,8 +90,8 @@ extension SyncSchedule {
     return held.plan.op
   }
 
-  /// Chunks of a row that is being written go before it, where nothing is paid by the byte: elsewhere the cloud is asked
-  /// first what it lacks. The table's push follows when they are there.
+  /// Chunks of a row that is being written go before it, where nothing is paid by the byte: elsewhere the cloud is
+  /// asked first what it lacks. The table's push follows when they are there.
   public mutating func beginEarlyUpload(of table: TableID) -> Bool {
     let key = Key(table, .write)
     guard isConnected, isFree, coalescer.permits(key, isDemanded: false) else { return false }

@@ -1,6 +1,6 @@
-/// What the device syncs when: which tables are due and which are under way, which link they may use, and what the cloud
-/// is to be told of the device. The sync engine tells the schedule what has happened, asks it what is due, and carries
-/// that out. Nothing here must survive a crash, for the store holds what has to.
+/// What the device syncs when: which tables are due and which are under way, which link they may use, and what the
+/// cloud is to be told of the device. The sync engine tells the schedule what has happened, asks it what is due, and
+/// carries that out. Nothing here must survive a crash, for the store holds what has to.
 public struct SyncSchedule: Sendable {
   public typealias Key = Coalescer.Key
 
@@ -230,14 +230,14 @@ public struct SyncSchedule: Sendable {
   public var nextDiscard: UInt64? { coalescer.nextDiscard() }
 
   /// - Parameter rows: that wait still, and may not be given up.
-  public mutating func discarded(_ table: TableID, rowsLeft rows: UInt64) {
+  public mutating func gaveUp(_ table: TableID, rowsLeft rows: UInt64) {
     coalescer.spent(Key(table, .write), rows: rows)
   }
 
   // MARK: Epochs
 
-  /// The cloud has rows of this device that its store does not know of, and nothing is in flight: the store is to have a
-  /// new epoch, which `epochBegan` or `epochDidNotBegin` says the outcome of.
+  /// The cloud has rows of this device that its store does not know of, and nothing is in flight: the store is to have
+  /// a new epoch, which `epochBegan` or `epochDidNotBegin` says the outcome of.
   public mutating func beginEpoch() -> Bool {
     guard tables.unexplainedCount > 0, tables.pendingCount == 0, !isBeginningEpoch else { return false }
     isBeginningEpoch = true

@@ -146,7 +146,7 @@ public struct TableSync: Sendable, Hashable {
 
   /// - Returns: false: as many are on their way as may be.
   public mutating func beginEarlyUpload() -> Bool {
-    guard earlyUploads < EngineLimits.messagesAhead else { return false }
+    guard earlyUploads < EngineLimits.earlyMessages else { return false }
     earlyUploads += 1
     return true
   }

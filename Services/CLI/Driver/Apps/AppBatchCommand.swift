@@ -26,7 +26,7 @@ enum AppBatchCommand {
       json: ["rows": .array(rows.map(JSON.string))])
   }
 
-  private static let deeds = [
+  private static let commands = [
     Command("caravan app write", "Adds a row.", operands: .init("COLUMN=VALUE|COLUMN=@FILE ...", 1...operandLimit)),
     Command(
       "caravan app update", "Changes every row selected.",
@@ -83,10 +83,10 @@ enum AppBatchCommand {
   }
 
   private static func parsed(_ words: [String]) throws(CaravanError) -> (String, Options) {
-    guard let deed = deeds.first(where: { $0.name == "caravan app \(words[0])" }) else {
+    guard let command = commands.first(where: { $0.name == "caravan app \(words[0])" }) else {
       throw CaravanError(.invalidData, "a line begins with write, update or delete, not with '\(words[0].prefix(40))'")
     }
-    do throws(CommandLineStop) { return (words[0], try deed.parse(Array(words.dropFirst()))) } catch {
+    do throws(CommandLineStop) { return (words[0], try command.parse(Array(words.dropFirst()))) } catch {
       switch error {
       case .help(let text), .usage(let text): throw CaravanError(.invalidData, text)
       }

@@ -17,14 +17,14 @@ struct Announcer: Service {
   let run: RunFile
   let directory: SuiteDirectory
   let gateway: GatewayClient
-  let board: ProcessBoard
+  let processes: ProcessTable
   let terminal: Terminal
   private let stop = Latch()
   private let unwritten: Outage
 
   /// - Parameter host: whose log says what goes wrong.
   init(
-    _ run: RunFile, directory: SuiteDirectory, gateway: GatewayClient, board: ProcessBoard, terminal: Terminal,
+    _ run: RunFile, directory: SuiteDirectory, gateway: GatewayClient, processes: ProcessTable, terminal: Terminal,
     host: Host
   ) {
     unwritten = Outage(
@@ -33,7 +33,7 @@ struct Announcer: Service {
     self.run = run
     self.directory = directory
     self.gateway = gateway
-    self.board = board
+    self.processes = processes
     self.terminal = terminal
   }
 
@@ -50,9 +50,9 @@ struct Announcer: Service {
     begin()
     while !stop.isOpen && !Task.isCancelled {
       if written == file {
-        await board.changed.wait()
+        await processes.changed.wait()
       } else {
-        await board.changed.wait(atMost: Self.retryPeriod, clock: terminal.host.clock)
+        await processes.changed.wait(atMost: Self.retryPeriod, clock: terminal.host.clock)
       }
       if written != file { write(file, as: &written) }
     }
@@ -63,12 +63,12 @@ struct Announcer: Service {
 
   func shutDown() {
     stop.open()
-    board.changed.raise()
+    processes.changed.raise()
   }
 
   private var file: RunFile {
     var file = run
-    file.processes = board.entries.compactMap { entry in entry.process.map { (entry.name, Int64($0)) } }
+    file.processes = processes.entries.compactMap { entry in entry.process.map { (entry.name, Int64($0)) } }
     return file
   }
 
@@ -95,7 +95,7 @@ struct Announcer: Service {
       } catch {
         reason = error.message
       }
-      if let dead = board.entries.first(where: { $0.deaths >= Self.deathsAtStart }) {
+      if let dead = processes.entries.first(where: { $0.deaths >= Self.deathsAtStart }) {
         throw CaravanError(.unavailable, "\(dead.name) does not stay alive; its log says: \(lastWords(of: dead.name))")
       }
       guard clock.now < expiry else {

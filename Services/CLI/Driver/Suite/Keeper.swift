@@ -9,17 +9,17 @@ struct Keeper: Service {
   static let patience: Duration = .seconds(5)
 
   let name: String
-  let board: ProcessBoard
+  let processes: ProcessTable
   let host: Host
   let start: @Sendable () async throws(CaravanError) -> ChildProcess
   private let stop = Latch()
 
   init(
-    _ name: String, board: ProcessBoard, host: Host,
+    _ name: String, processes: ProcessTable, host: Host,
     start: @escaping @Sendable () async throws(CaravanError) -> ChildProcess
   ) {
     self.name = name
-    self.board = board
+    self.processes = processes
     self.host = host
     self.start = start
   }
@@ -30,12 +30,12 @@ struct Keeper: Service {
       let begin = host.clock.now
       let end = await live()
       guard !stop.isOpen && !Task.isCancelled else { break }
-      board.died(name)
+      processes.died(name)
       let wait = policy.died(after: host.clock.now - begin)
       host.log.warning("a process ended unasked and is started again", [.service: name, .reason: end, .duration: wait])
       await pause(wait)
     }
-    board.ended(name)
+    processes.ended(name)
   }
 
   func shutDown() { stop.open() }
@@ -44,7 +44,7 @@ struct Keeper: Service {
   private func live() async -> String {
     let child: ChildProcess
     do throws(CaravanError) { child = try await start() } catch { return error.message }
-    board.started(name, child.identifier)
+    processes.started(name, child.identifier)
     host.log.info("started", [.service: name, .process: Int(child.identifier)])
     return await withTaskCancellationHandler {
       await withTaskGroup(of: String?.self) { group in

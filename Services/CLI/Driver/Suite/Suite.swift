@@ -21,10 +21,10 @@ struct Suite {
     let edge = try SuiteEdge(plan, addresses, host)
     let broker = edge.broker
     let processes = SuiteProcess.all(plan.scale)
-    let board = ProcessBoard(["nats"] + processes.map(\.name))
+    let table = ProcessTable(["nats"] + processes.map(\.name))
     let brokerIsUp = Latch()
     var services: [any Service] = [
-      Keeper("nats", board: board, host: host) { () throws(CaravanError) in
+      Keeper("nats", processes: table, host: host) { () throws(CaravanError) in
         let child = try await NATSServerProcess.start(
           broker, in: directory.nats, log: directory.log("nats"), host: host)
         brokerIsUp.open()
@@ -39,7 +39,7 @@ struct Suite {
           opensContainers: plan.opensContainers, onPostgres: plan.postgres != nil),
         environment: Self.environment(of: process.service, plan), output: .file(directory.log(process.name)))
       services.append(
-        Keeper(process.name, board: board, host: host) { () throws(CaravanError) in
+        Keeper(process.name, processes: table, host: host) { () throws(CaravanError) in
           await brokerIsUp.wait()
           return try await ChildProcess.start(command, host: host)
         })
@@ -51,7 +51,8 @@ struct Suite {
       Announcer(
         run, directory: directory,
         gateway: try GatewayClient(
-          url: run.http, adminToken: nil, authority: run.httpAuthority, allowsClear: true, host: host), board: board,
+          url: run.http, adminToken: nil, authority: run.httpAuthority, allowsClear: true, host: host),
+        processes: table,
         terminal: terminal, host: host))
     self.services = services
   }

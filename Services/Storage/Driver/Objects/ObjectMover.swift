@@ -34,7 +34,7 @@ package struct ObjectMover: Sendable {
     metrics = ObjectMetrics(host.metrics)
     outage = Outage(
       host, "the object store does not work: objects wait", over: "the object store works again",
-      calm: StorageLimits.objectPause)
+      quiet: StorageLimits.objectPause)
     holder = "@storage/\(host.random.next())"
   }
 

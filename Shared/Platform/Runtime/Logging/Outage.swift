@@ -15,23 +15,23 @@ public final class Outage: Sendable {
   private let text: String
   private let end: String
   private let patience: Duration
-  private let calm: Duration
+  private let quiet: Duration
   private let state = Mutex(State())
 
   /// - Parameters:
   ///   - text: what is said when it begins, as a warning.
   ///   - end: what is said when it is over.
   ///   - patience: nothing is said of what is over sooner.
-  ///   - calm: it is over only so long after it failed last: for what now works, now fails.
+  ///   - quiet: it is over only so long after it failed last: for what now works, now fails.
   public init(
-    _ host: Host, _ text: String, over end: String, patience: Duration = .zero, calm: Duration = .zero
+    _ host: Host, _ text: String, over end: String, patience: Duration = .zero, quiet: Duration = .zero
   ) {
     log = host.log
     clock = host.clock
     self.text = text
     self.end = end
     self.patience = patience
-    self.calm = calm
+    self.quiet = quiet
   }
 
   /// What is wrong now, and was said; nil: nothing.
@@ -57,7 +57,7 @@ public final class Outage: Sendable {
   public func ended() {
     let now = clock.now
     let (wasTold, lasted) = state.withLock { state in
-      guard let since = state.since, now - state.latest >= calm else { return (false, Duration.zero) }
+      guard let since = state.since, now - state.latest >= quiet else { return (false, Duration.zero) }
       defer { state = State() }
       return (state.isTold, now - since)
     }
@@ -79,12 +79,12 @@ public final class Outage: Sendable {
 extension Outage {
   /// How long nothing is refused before a disk counts as one with room: a small write may fit where a large one does
   /// not.
-  private static let diskCalm: Duration = .seconds(5)
+  private static let diskQuiet: Duration = .seconds(5)
 
   /// A disk that takes nothing more, for the log of whoever writes to it.
   public static func disk(_ host: Host) -> Outage {
     Outage(
       host, "the disk refuses to write: nothing is lost, and nothing new is taken", over: "the disk takes writes again",
-      calm: diskCalm)
+      quiet: diskQuiet)
   }
 }

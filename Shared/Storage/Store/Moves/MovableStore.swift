@@ -85,7 +85,7 @@ public protocol MovableStore: Store {
   func adopt(_ records: [RecordContent], in zone: ZoneID) async throws(CaravanError)
 
   /// Puts all that there is of an owner out of sight; it goes in steps of `collect`. No incarnation of it comes again,
-  /// unless it is adopted anew. Outcomes of ops stay until their writers' floors pass them.
+  /// unless it is adopted anew. Outcomes of ops stay until their writers' low watermarks pass them.
   func discard(_ owner: UserID) async throws(CaravanError)
 }
 

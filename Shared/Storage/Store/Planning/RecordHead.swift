@@ -29,7 +29,7 @@ public struct RecordHead: Sendable, Hashable {
   public var holdsReferences: Bool { flags.contains(.holdsReferences) }
 
   /// Whether answers show it, as a record or as a tombstone: it is not expired out of sight (CK-30).
-  public func isInSight(at now: Int64) -> Bool { isDeleted || isLive(at: now) }
+  public func isVisible(at now: Int64) -> Bool { isDeleted || isLive(at: now) }
 
   /// Not deleted, and not expired out of sight.
   public func isLive(at now: Int64) -> Bool {

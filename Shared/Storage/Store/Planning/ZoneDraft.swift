@@ -51,7 +51,7 @@ struct ZoneDraft {
 
   /// The version that answers show; 0: none.
   func shown(_ name: String) -> Seq {
-    guard let head = heads[name], head.isInSight(at: now) else { return 0 }
+    guard let head = heads[name], head.isVisible(at: now) else { return 0 }
     return head.version
   }
 
@@ -65,7 +65,7 @@ struct ZoneDraft {
     if !fits, let past = facts.past, case .version(let version) = mutation.base, mutation.mayRegain {
       if mutation.isOffer { madeBy = min(now, past.restored(version) ?? now) }
       switch Reconciliation.standing(of: version, isOffer: mutation.isOffer, head, past) {
-      case .known where head?.isInSight(at: now) ?? false: return .merged(name: mutation.name)
+      case .known where head?.isVisible(at: now) ?? false: return .merged(name: mutation.name)
       case .newer: (fits, regaining) = (true, (version, mutation.isOffer))
       case .known, .contested, nil: break
       }

@@ -41,12 +41,12 @@ struct AdmissionTests {
   /// Where agents ask for a bus.
   private final class Door: Sendable {
     enum State { case open, closed, gone }
-    struct Book {
+    struct Account {
       var state = State.closed
       var attempts: [Instant] = []
     }
 
-    let book = Mutex(Book())
+    let account = Mutex(Account())
     let hub: InProcessHub
 
     init(_ cluster: Simulation) {
@@ -54,20 +54,20 @@ struct AdmissionTests {
       hub = InProcessHub(clock: net.clock, random: net.random)
     }
 
-    func become(_ state: State) { book.withLock { $0.state = state } }
+    func become(_ state: State) { account.withLock { $0.state = state } }
 
     /// Attempts since it was asked last.
     func attempts() -> [Instant] {
-      book.withLock { book in
-        defer { book.attempts = [] }
-        return book.attempts
+      account.withLock { account in
+        defer { account.attempts = [] }
+        return account.attempts
       }
     }
 
     func enter(_ host: Host) throws(CaravanError) -> any MessageBus {
-      let state = book.withLock { book in
-        book.attempts.append(host.clock.now)
-        return book.state
+      let state = account.withLock { account in
+        account.attempts.append(host.clock.now)
+        return account.state
       }
       switch state {
       case .open: return hub.connect(as: "device")

@@ -19,7 +19,7 @@ import Testing
   }
 
   private static func stranger(_ id: String, _ version: UInt64) -> IncomingEntry {
-    IncomingEntry(entry: Entry(name: id, version: version, created: 0, writer: ""), isStranger: true)
+    IncomingEntry(entry: Entry(name: id, version: version, created: 0, writer: ""), isOutsideFilter: true)
   }
 
   private static func filter(_ f: F) async throws -> RowFilter? { try await f.store.syncState(of: F.photos).filter }

@@ -6,7 +6,7 @@ import CaravanWire
 import Testing
 
 @Suite("The store towards the cloud: upstream")
-struct UpstreamStoreTests {
+struct PushStoreTests {
   @Test("SIM-61: dirty rows are collected oldest change first, as bodies of the agreed type, and become SP")
   func collect() async throws {
     try await StoreFixture.with { f in
@@ -224,7 +224,7 @@ struct ResolutionStoreTests {
 }
 
 @Suite("The store towards the cloud: downstream")
-struct DownstreamStoreTests {
+struct PullStoreTests {
   @Test("SIM-67: a row appears when its last chunk is here, others do not wait for it, the token moves on")
   func staging() async throws {
     try await StoreFixture.with { f in

@@ -11,7 +11,7 @@ import Testing
 @testable import CaravanAgentSync
 
 /// Goal: after any mixture of writes, deletes, conflicts, lost messages, lost connections, changed links and killed
-/// agents, all devices end with the same rows and nothing waits. Method: chance by seed, then calm.
+/// agents, all devices end with the same rows and nothing waits. Method: chance by seed, then quiet.
 @Suite struct ChurnTests {
   private static let names = ["a", "b", "c"]
 
@@ -33,15 +33,15 @@ import Testing
       suite.faults.healAll()
       for name in Self.names { suite.hub.reconnect(name) }
       for device in devices { await device.agent.engine.linkChanged(to: .wired) }
-      let (calm, end) = (devices, devices[0].clock.now + .seconds(2_000))
-      while try await !Self.isSettled(calm) {
-        guard calm[0].clock.now < end else { throw NotYet(what: "all devices agree") }
-        for device in calm { try await Self.resolve(device, &random) }
-        try await calm[0].clock.sleep(for: .milliseconds(500))
+      let (quiet, end) = (devices, devices[0].clock.now + .seconds(2_000))
+      while try await !Self.isSettled(quiet) {
+        guard quiet[0].clock.now < end else { throw NotYet(what: "all devices agree") }
+        for device in quiet { try await Self.resolve(device, &random) }
+        try await quiet[0].clock.sleep(for: .milliseconds(500))
         // Whoever notifies may still be finding its feet: that is not what this test is about.
-        for device in calm { try? await device.agent.engine.syncNow(RunningDevice.table, write: false, read: true) }
+        for device in quiet { try? await device.agent.engine.syncNow(RunningDevice.table, write: false, read: true) }
       }
-      for device in calm { #expect(try await device.store.problems() == []) }
+      for device in quiet { #expect(try await device.store.problems() == []) }
     }
   }
 

@@ -9,7 +9,7 @@ import Testing
 @testable import CaravanAgentSync
 
 /// Goal: a table whose copy the cloud has declared void starts over, whatever its app does meanwhile. Method: as in
-/// `UpstreamTests`.
+/// `PushTests`.
 @Suite struct StartOverTests {
   private typealias Bench = EngineBench
 

@@ -16,10 +16,10 @@ extension ZoneCall {
     ZoneCall(process, invoked: invoked, returned: nil, .commit(changes, isAtomic: atomic), .unknown)
   }
 
-  static func fetch(_ process: String, _ time: ClosedRange<UInt64>, _ names: [String], _ sights: [Observation])
+  static func fetch(_ process: String, _ time: ClosedRange<UInt64>, _ names: [String], _ observations: [Observation])
     -> ZoneCall
   {
-    ZoneCall(process, invoked: time.lowerBound, returned: time.upperBound, .fetch(names), .fetched(sights))
+    ZoneCall(process, invoked: time.lowerBound, returned: time.upperBound, .fetch(names), .fetched(observations))
   }
 
   static func pull(_ process: String, _ time: ClosedRange<UInt64>, after: Seq, _ page: Page) -> ZoneCall {

@@ -74,12 +74,14 @@ struct RandomHistory {
       for (change, verdict) in zip(changes, verdicts) {
         switch verdict {
         case .accepted(let version): known[client][change.name] = version
-        case .conflict(let sight), .read(let sight): known[client][change.name] = sight?.version
+        case .conflict(let observation), .read(let observation): known[client][change.name] = observation?.version
         case .aborted, .refused: continue
         }
       }
-    case (_, .fetched(let sights)): for sight in sights { known[client][sight.name] = sight.version }
-    case (_, .pulled(let page)): for sight in page.entries { known[client][sight.name] = sight.version }
+    case (_, .fetched(let observations)):
+      for observation in observations { known[client][observation.name] = observation.version }
+    case (_, .pulled(let page)):
+      for observation in page.entries { known[client][observation.name] = observation.version }
     case (_, _): return
     }
   }
@@ -119,7 +121,7 @@ struct RandomHistory {
 
   private mutating func perform(_ call: Int) -> ZoneCall.Answer {
     switch calls[call].request {
-    case .fetch(let names): return .fetched(names.compactMap { sight($0) })
+    case .fetch(let names): return .fetched(names.compactMap { observation($0) })
     case .pull(let after): return .pulled(page(after: after))
     case .commit(let changes, let isAtomic):
       let verdicts = zone.commit(changes.map { mutation($0) }, atomic: isAtomic)
@@ -140,14 +142,16 @@ struct RandomHistory {
   private func verdict(_ verdict: ZoneCommit.Verdict) -> ZoneCall.Verdict {
     switch verdict {
     case .accepted(let version): .accepted(version: version)
-    case .conflict(let name): .conflict(sight(name))
-    case .read(let name, _): .read(sight(name).flatMap { $0.content == .tombstone ? nil : $0 })
+    case .conflict(let name): .conflict(observation(name))
+    case .read(let name, _): .read(observation(name).flatMap { $0.content == .tombstone ? nil : $0 })
     case .aborted: .aborted
     case .merged, .refused: .refused
     }
   }
 
-  private func sight(_ name: String) -> ZoneCall.Observation? { zone.entries[name].map { ZoneCall.Observation($0) } }
+  private func observation(_ name: String) -> ZoneCall.Observation? {
+    zone.entries[name].map { ZoneCall.Observation($0) }
+  }
 
   /// As stores make pages: tombstones of what the reader cannot have seen are left out.
   private mutating func page(after: Seq) -> ZoneCall.Page {

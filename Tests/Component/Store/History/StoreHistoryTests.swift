@@ -102,7 +102,7 @@ private struct StoreClient {
     for (name, verdict) in zip(names, verdicts) {
       switch verdict {
       case .accepted(let version): known[name] = version
-      case .conflict(let sight), .read(let sight): known[name] = sight?.version ?? 0
+      case .conflict(let observation), .read(let observation): known[name] = observation?.version ?? 0
       case .aborted, .refused: continue
       }
     }

@@ -8,7 +8,7 @@ import Testing
 
 /// Goal: chunks travel beside the work that needs them, and nothing depends on it. Method: a store, by hand.
 @Suite("Chunks that go ahead of their row, and that come with their page")
-struct AheadTests {
+struct EarlyUploadStoreTests {
   private typealias F = StoreFixture
 
   /// What the store said goes ahead.

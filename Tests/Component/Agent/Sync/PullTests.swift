@@ -11,8 +11,8 @@ import Testing
 @testable import CaravanAgentStore
 @testable import CaravanAgentSync
 
-/// Goal: whatever is announced, lost or reset, the device ends with what the cloud has. Method: as in `UpstreamTests`.
-@Suite struct DownstreamTests {
+/// Goal: whatever is announced, lost or reset, the device ends with what the cloud has. Method: as in `PushTests`.
+@Suite struct PullTests {
   private typealias Bench = EngineBench
 
   private static func registered(_ bench: EngineBench) {

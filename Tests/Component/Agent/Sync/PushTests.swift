@@ -11,7 +11,7 @@ import Testing
 
 /// Goal: whatever happens to frames, answers and chunks, every row gets up once. Method: the engine over an in-process
 /// bus against a cloud that misbehaves on cue, in virtual time.
-@Suite struct UpstreamTests {
+@Suite struct PushTests {
   private typealias Bench = EngineBench
 
   private static func registered(_ bench: EngineBench) {

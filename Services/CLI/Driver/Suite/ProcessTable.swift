@@ -1,7 +1,7 @@
 internal import CaravanRuntime
 
 /// Which processes of the suite run now.
-final class ProcessBoard: Sendable {
+final class ProcessTable: Sendable {
   struct Entry: Sendable {
     let name: String
     var process: Int32?
