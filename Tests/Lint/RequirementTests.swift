@@ -6,7 +6,7 @@ import Testing
 @Suite struct RequirementTests {
   private static let page = "Tests/REQUIREMENTS.md"
   /// Ids of every family. Those of invariants and errata have no dash, so in the tree only the others are looked for.
-  private static let family = #"(?:SIM|MOB|DIF|REC|CK|UNI|BEN)-[0-9]{2,3}"#
+  private static let family = #"(?:SIM|MOB|DIF|REC|CK|UNI|BEN|TRU)-[0-9]{2,3}"#
 
   /// One line of the page.
   struct Entry {

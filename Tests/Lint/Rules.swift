@@ -199,7 +199,7 @@ extension Rule {
     }.map { Violation(path: file.path, line: $0.offset + 1, reason: "use BoundedQueue") }
   }
 
-  /// Issue 5, A2: `unpacked` counts what a message costs before protobuf-c sees it.
+  /// TRU-02: `unpacked` counts what a message costs before protobuf-c sees it.
   static let oneDoor = Rule(
     name: "bytes become messages through one door",
     canary: SourceFile(

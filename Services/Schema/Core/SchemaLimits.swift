@@ -12,7 +12,7 @@ package enum SchemaLimits {
   /// Type ids of one container and environment.
   package static let typesPerContainer: UInt32 = 10_000
   /// Of types and of versions of one, devices of users who develop nothing take half at most: developers always have
-  /// room for more (issue 5, A3).
+  /// room for more (TRU-03).
   package static func types(for standing: Standing) -> UInt32 {
     standing == .user ? typesPerContainer / 2 : typesPerContainer
   }

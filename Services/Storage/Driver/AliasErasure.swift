@@ -4,7 +4,7 @@ import CaravanStorageCore
 import CaravanStore
 import CaravanWire
 
-/// Removes how a user and their devices are called in the containers' public databases (issue 5, A9). What they wrote
+/// Removes how a user and their devices are called in the containers' public databases (TRU-09). What they wrote
 /// there stays, under a name that nobody can connect with them any more.
 struct AliasErasure: Sendable {
   let store: any Store

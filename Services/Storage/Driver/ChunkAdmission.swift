@@ -40,7 +40,7 @@ final class ChunkAdmission: Sendable {
   }
 
   /// The ticket is read first, and what the request costs by its bytes is charged before they are unpacked: who has no
-  /// ticket, or sends too much, is refused at the price of a ticket (issue 5, A2).
+  /// ticket, or sends too much, is refused at the price of a ticket (TRU-02).
   private func answer(_ payload: [UInt8], _ subject: Subject) async throws(CaravanError) -> ChunkReply {
     // The broker proves the device; the ticket says what it may do (architecture §4).
     guard case .chunks(let device, let partition) = subject else {

@@ -4,7 +4,7 @@ import CaravanStorageCore
 
 /// The clock of a database's server, held against the time that this machine has run: a `TrustedClock` around it
 /// doubts the server's clock as it would this machine's. Before the server has been asked it shows this machine's
-/// time, so that a process that begins while one of both clocks is wrong believes neither (issue 5, B12).
+/// time, so that a process that begins while one of both clocks is wrong believes neither (TRU-12).
 package final class ServerTime: MachineTime {
   private let machine: any MachineTime
   private let ask: @Sendable () async throws(CaravanError) -> WallTime

@@ -1,4 +1,4 @@
-/// What a ring of keys is for: each is given only to those who seal or open it (issue 5, A9).
+/// What a ring of keys is for: each is given only to those who seal or open it (TRU-09).
 public enum RingPurpose: String, Sendable, CaseIterable {
   /// Of chunks: sync seals, storage opens.
   case tickets

@@ -1,7 +1,7 @@
 internal import CaravanModel
 
 /// Reads the raw bytes of a message before it is unpacked, and refuses those that would cost more than their bytes may
-/// (issue 5, A2): an empty element takes two bytes on the wire and hundreds in memory. The scanner itself allocates
+/// (TRU-02): an empty element takes two bytes on the wire and hundreds in memory. The scanner itself allocates
 /// nothing, whatever it reads.
 ///
 /// It counts what protobuf-c and the copy into Swift values will allocate, and the elements of fields that have a bound

@@ -3,7 +3,7 @@ internal import CaravanPostgreSQL
 internal import CaravanRuntime
 
 /// Partitions whose rows others hold for longer than a group waits: a session that hangs, a process that was stopped in
-/// a transaction (issue 5, B13). Those who write to other partitions over the same connection do not wait for them: a
+/// a transaction (TRU-13). Those who write to other partitions over the same connection do not wait for them: a
 /// held partition is tried by itself, briefly, and now and then.
 struct HeldPartitions {
   /// When each is tried again.

@@ -2,7 +2,7 @@ internal import CaravanModel
 internal import CaravanPostgreSQL
 internal import CaravanStore
 
-/// Outcomes of ops that nobody asks for any more (issue 5, A3, C19): of epochs that their writers have left behind, and
+/// Outcomes of ops that nobody asks for any more (TRU-03, TRU-19): of epochs that their writers have left behind, and
 /// of a device that never says what it has heard.
 extension PartitionMaintenance {
   func forgetOutcomes() throws(PostgresError) {

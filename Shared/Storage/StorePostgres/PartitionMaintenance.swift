@@ -43,7 +43,7 @@ struct PartitionMaintenance {
 
   private static let grace = StoreLimits.stagingGrace.components.seconds * 1_000
 
-  /// What is to be kept beyond these was staged, or begun, before the database's time went back (issue 5, B12).
+  /// What is to be kept beyond these was staged, or begun, before the database's time went back (TRU-12).
   static func latestChunk(_ now: Int64) -> Int64 {
     now + StoreLimits.stagingLease.components.seconds * 1_000 + PostgresLimits.clockStep
   }

@@ -71,7 +71,7 @@ extension Reads {
 }
 
 extension PartitionMaintenance {
-  /// Gives up groups that nobody goes on with, and those begun before the database's time went back (issue 5, B12);
+  /// Gives up groups that nobody goes on with, and those begun before the database's time went back (TRU-12);
   /// removes a part of one that has ended, and forgets the oldest.
   func collectGroups(in partition: Partition, clock: Int64?) throws(PostgresError) {
     let key = Int32(partition.number)

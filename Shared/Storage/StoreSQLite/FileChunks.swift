@@ -127,7 +127,7 @@ final class FileChunks: FilePart {
       })
   }
 
-  /// What is to be kept for longer than anything is was staged before the time went back (issue 5, B12): it is kept for
+  /// What is to be kept for longer than anything is was staged before the time went back (TRU-12): it is kept for
   /// as long as if it came now, and not for the years between.
   /// - Returns: whether there may be more.
   private func redateChunks() throws(CaravanError) -> Bool {

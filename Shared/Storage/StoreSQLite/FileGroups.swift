@@ -95,7 +95,7 @@ struct FileGroups: FilePart {
   // MARK: Maintenance
 
   /// Gives up groups that nobody goes on with, and those to be kept for longer than any is, which were begun before the
-  /// time went back (issue 5, B12); removes parts of those that have ended, and forgets the oldest.
+  /// time went back (TRU-12); removes parts of those that have ended, and forgets the oldest.
   /// - Returns: whether there may be more.
   func collect() throws(CaravanError) -> Bool {
     let expired = try db.all(

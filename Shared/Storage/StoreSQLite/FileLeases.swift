@@ -29,7 +29,7 @@ struct FileLeases: FilePart {
     return try reads.lease(LeaseHolder.forgotten)
   }
 
-  /// Forgets leases that ended long ago: devices lock what they like, each under a name of its own (issue 5, A3).
+  /// Forgets leases that ended long ago: devices lock what they like, each under a name of its own (TRU-03).
   /// - Returns: whether there may be more.
   func collect() throws(CaravanError) -> Bool {
     let ended = try db.all(

@@ -3,7 +3,7 @@ internal import CaravanSQLite
 internal import CaravanStore
 
 /// Who writes: a row of `writers` for each epoch of each writer, with the outcomes of its ops. Rows are few, because
-/// entries and outcomes are keyed by their ids (issue 5, A3): an epoch that its writer has left behind gives its row to
+/// entries and outcomes are keyed by their ids (TRU-03): an epoch that its writer has left behind gives its row to
 /// the next.
 final class WriterEpochs: FilePart {
   let context: FileContext

@@ -71,7 +71,7 @@ struct BrokerModelTests {
   private static let pi = EnrolledDevice("ann", "pi-4")
 
   @Test(
-    "issue 5, B13: what a device may not say or hear is refused, said to it, and never comes",
+    "TRU-13: what a device may not say or hear is refused, said to it, and never comes",
     arguments: BusKind.allCases)
   func foreign(kind: BusKind) async throws {
     try await withGuard(kind) { cluster in
@@ -101,7 +101,7 @@ struct BrokerModelTests {
   }
 
   @Test(
-    "issue 5, B13: a service answers whoever asks it, once, and its device hears that", arguments: BusKind.allCases)
+    "TRU-13: a service answers whoever asks it, once, and its device hears that", arguments: BusKind.allCases)
   func answers(kind: BusKind) async throws {
     try await withGuard(kind) { cluster in
       let server = try await cluster.connect(cluster.realm.service("@sync", Self.sync))
@@ -121,7 +121,7 @@ struct BrokerModelTests {
     }
   }
 
-  @Test("issue 5, B13: an answer that comes too late is refused, and any without leave", arguments: BusKind.allCases)
+  @Test("TRU-13: an answer that comes too late is refused, and any without leave", arguments: BusKind.allCases)
   func lateAnswers(kind: BusKind) async throws {
     try await withGuard(kind) { cluster in
       for lifetime: Int64? in [50_000_000, nil] {
@@ -144,7 +144,7 @@ struct BrokerModelTests {
   }
 
   @Test(
-    "issue 5, B13: a subscription wider than what is denied hears the rest; answers need a permitted inbox",
+    "TRU-13: a subscription wider than what is denied hears the rest; answers need a permitted inbox",
     arguments: BusKind.allCases)
   func denied(kind: BusKind) async throws {
     try await withGuard(kind) { cluster in
@@ -164,7 +164,7 @@ struct BrokerModelTests {
   }
 
   @Test(
-    "issue 5, B13: a revoked device is cut off for good, and only it; its name serves again with another key",
+    "TRU-13: a revoked device is cut off for good, and only it; its name serves again with another key",
     arguments: BusKind.allCases)
   func revocation(kind: BusKind) async throws {
     try await withGuard(kind) { cluster in
@@ -205,7 +205,7 @@ struct BrokerModelTests {
     }
   }
 
-  @Test("issue 5, B13: nobody comes in without credentials that hold", arguments: BusKind.allCases)
+  @Test("TRU-13: nobody comes in without credentials that hold", arguments: BusKind.allCases)
   func strangers(kind: BusKind) async throws {
     try await withGuard(kind) { cluster in
       let stranger = try NKey.generate(.account)

@@ -228,7 +228,7 @@ struct SecurityTests {
     }
   }
 
-  @Test("issue 5, A9: a connection whose credentials end shows those that were made meanwhile, and goes on")
+  @Test("TRU-09: a connection whose credentials end shows those that were made meanwhile, and goes on")
   func renewed() async throws {
     try await withRealm { realm in
       let now = realm.host.clock.wallTime.milliseconds / 1_000

@@ -17,7 +17,7 @@ struct ShareTests {
     Incoming(subject: subject, message: Message([UInt8](repeating: 0, count: bytes)), reply: nil)
   }
 
-  @Test("issue 5, A2: in a queue one device has an eighth, its user half, and the suite's own have no share")
+  @Test("TRU-02: in a queue one device has an eighth, its user half, and the suite's own have no share")
   func queue() async {
     let mailbox = Mailbox<Incoming>.forMessages(capacity: 16)
     func push(_ user: String, _ device: String) -> Bool {
@@ -33,7 +33,7 @@ struct ShareTests {
     #expect(push("ann", "a"), "what was taken is given back")
   }
 
-  @Test("issue 5, A2: of the bytes that wait, one device has an eighth; one message always fits")
+  @Test("TRU-02: of the bytes that wait, one device has an eighth; one message always fits")
   func bytes() async {
     let mailbox = Mailbox<Incoming>.forMessages(capacity: 1_024)
     let share = BusLimits.subscriptionBytes / BusLimits.devicesInWhole
@@ -46,7 +46,7 @@ struct ShareTests {
     #expect(mailbox.push(Self.incoming(ann, bytes: share)) == .accepted)
   }
 
-  @Test("issue 5, A2: of requests in flight one device has an eighth: beyond it is busy, and others are answered")
+  @Test("TRU-02: of requests in flight one device has an eighth: beyond it is busy, and others are answered")
   func inFlight() async throws {
     let host = Host.quiet
     let hub = InProcessHub(clock: host.clock, random: SeededRandom(seed: 1))

@@ -8,9 +8,9 @@ import Testing
 
 @testable import CaravanCLIDriver
 
-/// Goal: no convenience file ends a suite (issue 5, B11). Method: its parts, where the disk does not take the file.
+/// Goal: no convenience file ends a suite (TRU-11). Method: its parts, where the disk does not take the file.
 @Suite(.timeLimit(.minutes(1))) struct AnnouncerTests {
-  @Test("issue 5, B11: a run file that cannot be written is said, ends nothing, and is written once it can be")
+  @Test("TRU-11: a run file that cannot be written is said, ends nothing, and is written once it can be")
   func runFile() async throws {
     try await withTemporaryDirectory { path in
       let live = Host.live(logLevel: .error)
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, B11: a process starts without a log where there can be none")
+  @Test("TRU-11: a process starts without a log where there can be none")
   func withoutLog() async throws {
     try await withTemporaryDirectory { path in
       Files.makeDirectory("\(path)/log")

@@ -105,7 +105,7 @@ struct BrokerModelTests {
     }
   }
 
-  @Test("issue 5, B13: with the credentials that the product makes, model and broker agree on every subject")
+  @Test("TRU-13: with the credentials that the product makes, model and broker agree on every subject")
   func product() async throws {
     try await Self.with { cluster in
       let subjects = Set(
@@ -152,7 +152,7 @@ struct BrokerModelTests {
     (Permissions(), ["a": true], [">": true]),
   ]
 
-  @Test("issue 5, B13: wildcards and denials mean the same to model and broker")
+  @Test("TRU-13: wildcards and denials mean the same to model and broker")
   func rules() async throws {
     try await Self.with { cluster in
       for (number, (permissions, publishes, subscribes)) in Self.cases.enumerated() {
@@ -168,7 +168,7 @@ struct BrokerModelTests {
     }
   }
 
-  @Test("issue 5, B13: templates mean the same to model and broker, whether a user has the tag or not")
+  @Test("TRU-13: templates mean the same to model and broker, whether a user has the tag or not")
   func templates() async throws {
     try await Self.with { cluster in
       let publishing = [
@@ -191,7 +191,7 @@ struct BrokerModelTests {
     }
   }
 
-  @Test("issue 5, B13: whom the broker does not let in, its model does not either")
+  @Test("TRU-13: whom the broker does not let in, its model does not either")
   func strangers() async throws {
     try await Self.with { cluster in
       let (none, account) = (UserClaims(.explicit(Permissions())), cluster.keys.accountKey)

@@ -169,7 +169,7 @@ struct CommandLineTests {
     #expect(said.lines == ["[]", "[", "1,", #"{"a":2}"#, "]"])
   }
 
-  @Test("issue 5, A7: a gateway on another machine is asked over TLS, unless told --insecure")
+  @Test("TRU-07: a gateway on another machine is asked over TLS, unless told --insecure")
   func gatewayAddresses() {
     func refusal(_ url: String, allowsClear: Bool = false) -> CaravanError? {
       do throws(CaravanError) {

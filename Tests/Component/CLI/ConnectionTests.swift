@@ -19,7 +19,7 @@ struct ConnectionTests {
     BrokerConnection(id: .init(server: "S", number: number), key: key, issuer: issuer, name: "cam")
   }
 
-  @Test("issue 5, A8: devices are counted, services are not; what is told twice or too late changes nothing")
+  @Test("TRU-08: devices are counted, services are not; what is told twice or too late changes nothing")
   func table() {
     var table = ConnectionTable(ConnectionLimits(each: 2, all: 100), signer: "D")
     for number in 1...9 { table.opened(Self.connection(UInt64(number), "service", issuer: "A")) }
@@ -38,7 +38,7 @@ struct ConnectionTests {
     #expect(table.count == 0 && table.devices == 0)
   }
 
-  @Test("issue 5, A8: the warning comes at 80 %, once, and again after it was far from there")
+  @Test("TRU-08: the warning comes at 80 %, once, and again after it was far from there")
   func warning() {
     var table = ConnectionTable(ConnectionLimits(each: 4, all: 100), signer: "D")
     var warnings: [Int] = []
@@ -57,7 +57,7 @@ struct ConnectionTests {
     #expect(isWarned)
   }
 
-  @Test("issue 5, A8: what the broker tells of a connection is read, and nothing else")
+  @Test("TRU-08: what the broker tells of a connection is read, and nothing else")
   func events() throws {
     let text = """
       {"type":"io.nats.server.advisory.v1.client_connect","server":{"name":"n","id":"NS"},
@@ -98,7 +98,7 @@ struct ConnectionTests {
   }
 
   @Test(
-    "issue 5, A8: one device opens 2,000 connections; its credential becomes void, and another connects meanwhile",
+    "TRU-08: one device opens 2,000 connections; its credential becomes void, and another connects meanwhile",
     .enabled(if: FileManager.default.isExecutableFile(atPath: NATSServerProcess.program)))
   func crowd() async throws {
     try await PermissionTests.with { cluster in
@@ -125,7 +125,7 @@ struct ConnectionTests {
   }
 
   @Test(
-    "issue 5, A8: a device that had too many connections before anybody watched is found",
+    "TRU-08: a device that had too many connections before anybody watched is found",
     .enabled(if: FileManager.default.isExecutableFile(atPath: NATSServerProcess.program)))
   func found() async throws {
     try await PermissionTests.with { cluster in
@@ -142,7 +142,7 @@ struct ConnectionTests {
   }
 
   @Test(
-    "issue 5, A8: a device's connection has so many subscriptions, and its messages so many bytes",
+    "TRU-08: a device's connection has so many subscriptions, and its messages so many bytes",
     .enabled(if: FileManager.default.isExecutableFile(atPath: NATSServerProcess.program)))
   func subscriptions() async throws {
     try await PermissionTests.with { cluster in
@@ -160,7 +160,7 @@ struct ConnectionTests {
     }
   }
 
-  @Test("issue 5, A8: revocations by two processes at once keep each other's")
+  @Test("TRU-08: revocations by two processes at once keep each other's")
   func together() async throws {
     try await PermissionTests.with { cluster in
       let session = try BusSession(
@@ -234,7 +234,7 @@ private func running(_ services: [any Service], _ body: () async throws -> Void)
 /// Goal: nothing goes in clear to another machine that was not told so.
 @Suite("In clear")
 struct ClearTests {
-  @Test("issue 5, A7: nats:// to another machine is refused with what to do, tls:// and the loopback are not")
+  @Test("TRU-07: nats:// to another machine is refused with what to do, tls:// and the loopback are not")
   func brokers() async throws {
     func refusal(_ options: NATSOptions) async -> CaravanError? {
       do throws(CaravanError) {
@@ -257,7 +257,7 @@ struct ClearTests {
     #expect(await refusal(told)?.code != .invalidData)
   }
 
-  @Test("issue 5, A7: what only looks like the loopback is none")
+  @Test("TRU-07: what only looks like the loopback is none")
   func loopback() {
     for host in ["127.0.0.1", "127.255.1.2", "localhost", "::1"] { #expect(HostPort(host, 1).isLoopback, "\(host)") }
     for host in ["127.evil.example", "127.0.0.1.example.org", "127.", "127.0.0", "127.0.0.256", "0.0.0.0", "128.0.0.1"]

@@ -256,7 +256,7 @@ struct PermissionTests {
     }
   }
 
-  @Test("issue 5, A4: a device reaches no subject and no inbox of the other environment, whatever it calls itself")
+  @Test("TRU-04: a device reaches no subject and no inbox of the other environment, whatever it calls itself")
   func environments() async throws {
     try await Self.with { cluster in
       for (own, other) in [("cam-1_1", "cam-1_1_production"), ("cam-1_1_production", "cam-1_1")] {

@@ -6,15 +6,15 @@ import Testing
 
 @testable import CaravanCLIDriver
 
-/// Goal: the list of revoked keys, which travels whole, stays short, and nobody comes back by being forgotten (issue 5,
-/// A9). Method: weeks of revocations in values, and the token that the broker would get.
+/// Goal: the list of revoked keys, which travels whole, stays short, and nobody comes back by being forgotten (TRU-09).
+/// Method: weeks of revocations in values, and the token that the broker would get.
 @Suite struct RevocationListTests {
   private static let day: Int64 = 86_400
 
   private static func key() throws -> PublicNKey { try NKey.generate(.user).publicKey }
 
   @Test(
-    "issue 5, A9: a key is forgotten when its last credentials are over, and one whose credentials never end is not")
+    "TRU-09: a key is forgotten when its last credentials are over, and one whose credentials never end is not")
   func forgets() throws {
     let (ending, lasting, later) = (try Self.key(), try Self.key(), try Self.key())
     var list = RevocationList()
@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(
-    "issue 5, A9: of 100,000 revocations in ten weeks an eighth is told at a time; more than can be are refused"
+    "TRU-09: of 100,000 revocations in ten weeks an eighth is told at a time; more than can be are refused"
   )
   func hundredThousand() throws {
     var (list, most) = (RevocationList(), 0)
@@ -71,7 +71,7 @@ import Testing
     #expect(full.times.count == 1)
   }
 
-  @Test("issue 5, A9: what ends survives a restart of whoever revokes")
+  @Test("TRU-09: what ends survives a restart of whoever revokes")
   func kept() async throws {
     try await withTemporaryDirectory { path in
       let keys = try KeyDirectory.ensure("\(path)/keys", at: 1_800_000_000)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import CaravanCLIDriver
 
-/// Goal: operators change ticket keys and nothing else (issue 5, A9). Method: the commands as they are typed, on a
+/// Goal: operators change ticket keys and nothing else (TRU-09). Method: the commands as they are typed, on a
 /// directory of the test's own, in simulated time.
 @Suite struct RingTests {
   private let directory: TemporaryDirectory
@@ -36,7 +36,7 @@ import Testing
     return try cluster.run { try await task.value() }
   }
 
-  @Test("issue 5, A9: a rotation lets everybody read the new key before it seals")
+  @Test("TRU-09: a rotation lets everybody read the new key before it seals")
   func rotate() throws {
     let before = try ring()
     #expect(try run("rotate", "tickets", cutAfter: .seconds(14)) == nil)
@@ -53,7 +53,7 @@ import Testing
     #expect(try ring() == after)
   }
 
-  @Test("issue 5, A9: a rotation that was cut short goes on with its key when it is run again")
+  @Test("TRU-09: a rotation that was cut short goes on with its key when it is run again")
   func resumed() throws {
     let folder = try RingFolder(directory.path)
     let host = cluster.host("operator").host
@@ -66,7 +66,7 @@ import Testing
     #expect(try ring().sealing.id == first.added.id && ring().members.count == 2)
   }
 
-  @Test("issue 5, A9: keys retire 30 days after another took their place; a full ring waits for that")
+  @Test("TRU-09: keys retire 30 days after another took their place; a full ring waits for that")
   func retired() throws {
     let first = try ring().sealing.key
     for _ in 1..<KeyRing.most { #expect(try run("rotate", "tickets") == 0) }
@@ -81,7 +81,7 @@ import Testing
     #expect(try TicketKey.reading("\(keys)/alias.key") != first, "a new directory's aliases have a key of their own")
   }
 
-  @Test("issue 5, A9: a distrusted key is gone at once, and with no id every key")
+  @Test("TRU-09: a distrusted key is gone at once, and with no id every key")
   func distrust() throws {
     #expect(try run("rotate", "tickets") == 0)
     let before = try ring()
@@ -97,7 +97,7 @@ import Testing
     #expect(last.members.count == 1 && !(two.members + before.members).map(\.key).contains(last.sealing.key))
   }
 
-  @Test("issue 5, A9: a key that is distrusted during its rotation does not seal")
+  @Test("TRU-09: a key that is distrusted during its rotation does not seal")
   func distrustedMeanwhile() throws {
     let before = try ring()
     #expect(try run("rotate", "tickets", cutAfter: .seconds(5)) == nil)
@@ -107,7 +107,7 @@ import Testing
     #expect(try ring() == before)
   }
 
-  @Test("issue 5, A9: aliases of a directory of before stay: their key is copied once, also by a rotation")
+  @Test("TRU-09: aliases of a directory of before stay: their key is copied once, also by a rotation")
   func aliases() throws {
     let old = try ring().sealing.key
     DiskFile.remove("\(keys)/alias.key")
@@ -127,7 +127,7 @@ import Testing
 
   private func ring(_ purpose: RingPurpose) throws -> KeyRing { try KeyRing.reading("\(keys)/\(purpose.file)") }
 
-  @Test("issue 5, A9: each purpose has a ring of its own: what changes one leaves the other, and no word changes all")
+  @Test("TRU-09: each purpose has a ring of its own: what changes one leaves the other, and no word changes all")
   func purposes() throws {
     let (tickets, tokens) = (try ring(.tickets), try ring(.tokens))
     #expect(tickets.sealing.key != tokens.sealing.key, "a new directory has a key for each")
@@ -151,7 +151,7 @@ import Testing
   }
 
   @Test(
-    "issue 5, A9: where one ring was for everything, each purpose begins with its keys, and one leaked goes from all")
+    "TRU-09: where one ring was for everything, each purpose begins with its keys, and one leaked goes from all")
   func split() throws {
     DiskFile.remove("\(keys)/token.key")
     #expect(try run("rotate") == 0)

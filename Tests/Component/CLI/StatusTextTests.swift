@@ -26,7 +26,7 @@ struct StatusTextTests {
     }
   }
 
-  @Test("issue 5, C14: a table whose zone is gone says so, how much is kept aside, and how to see it")
+  @Test("TRU-14: a table whose zone is gone says so, how much is kept aside, and how to see it")
   func goneZone() {
     for (aside, more) in [
       (UInt64(0), ""),
@@ -43,7 +43,7 @@ struct StatusTextTests {
     }
   }
 
-  @Test("issue 5, C19: a setting that the cloud has otherwise than before is said with the table")
+  @Test("TRU-19: a setting that the cloud has otherwise than before is said with the table")
   func settings() {
     let change = CaravanWire.SettingChange(setting: "ttl", was: "60000ms", now: "never")
     let status = DeviceStatus(AgentStatus(tables: [TableStatus(table: "photos", settingChanges: [change])]))
@@ -67,7 +67,7 @@ struct StatusTextTests {
     }
   }
 
-  @Test("issue 5, A5: a link that nobody knows is said to be assumed, with what helps")
+  @Test("TRU-05: a link that nobody knows is said to be assumed, with what helps")
   func assumedLink() {
     for isAssumed in [false, true] {
       let text = AppDeviceCommands.text(DeviceStatus(AgentStatus(link: .cellular, linkIsAssumed: isAssumed)))
@@ -76,7 +76,7 @@ struct StatusTextTests {
     }
   }
 
-  @Test("issue 5, A6: apps that wait are listed with what lets them in")
+  @Test("TRU-06: apps that wait are listed with what lets them in")
   func waitingApps() throws {
     let entries = [
       AppEntry(app: "album", uid: 1_000, standing: .bound), AppEntry(app: "notes", uid: 1_001, standing: .waiting),
@@ -86,7 +86,7 @@ struct StatusTextTests {
   }
 
   @Test(
-    "issue 5, A5: where nobody has said what the link is: wired to brokers on this machine, else the machine's word")
+    "TRU-05: where nobody has said what the link is: wired to brokers on this machine, else the machine's word")
   func unsaidLink() {
     for (brokers, text) in [
       (["nats://127.0.0.1:4222"], "wired"), (["nats://localhost", "nats://[::1]:4222"], "wired"),

@@ -171,7 +171,7 @@ struct JWTTests {
   }
 
   @Test(
-    "issue 5, A1: a scoped user has one user: the broker grants what each of two tags says, and ends without any",
+    "TRU-01: a scoped user has one user: the broker grants what each of two tags says, and ends without any",
     arguments: [
       [], ["role:camera"], ["user:ann", "user:bob"], ["user:ann", "USER:bob"], ["User:bob"], ["user:Ann"], ["user"],
       ["user:"], ["user:ann", "role:a", "Role:b"],

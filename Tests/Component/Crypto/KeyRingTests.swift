@@ -1,7 +1,7 @@
 import CaravanCrypto
 import Testing
 
-/// Goal: a ring opens what its keys sealed, and nothing else (issue 5, A9). Method: values, and texts of its file.
+/// Goal: a ring opens what its keys sealed, and nothing else (TRU-09). Method: values, and texts of its file.
 @Suite struct KeyRingTests {
   private let message = Array("a message".utf8)
 
@@ -9,7 +9,7 @@ import Testing
     try TicketKey([UInt8](repeating: number, count: TicketKey.byteCount))
   }
 
-  @Test("issue 5, A9: the first key seals, all open, and the key with which a deployment began as before rings")
+  @Test("TRU-09: the first key seals, all open, and the key with which a deployment began as before rings")
   func opens() throws {
     let before = try key(1)
     let old = before.mac(over: message)
@@ -26,7 +26,7 @@ import Testing
     #expect(ring.sealing(with: "00000000", at: 300) == nil)
   }
 
-  @Test("issue 5, A9: every bit of a MAC and of its message counts, whichever key made it")
+  @Test("TRU-09: every bit of a MAC and of its message counts, whichever key made it")
   func tampered() throws {
     let ring = try KeyRing([.init(key(2), added: 9), .init(key(1), ended: 9), .init(key(3), added: 5, ended: 7)])
     let macs = try ring.members.map { try KeyRing([$0]).mac(over: message) }
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A9: a ring has one key at least, eight at most, and none twice")
+  @Test("TRU-09: a ring has one key at least, eight at most, and none twice")
   func bounds() throws {
     #expect(throws: CryptoError.self) { try KeyRing([]) }
     let full = try KeyRing((1...8).map { .init(try key($0), added: Int64($0)) })
@@ -53,7 +53,7 @@ import Testing
     #expect(throws: CryptoError.self) { try KeyRing(parsing: text) }
   }
 
-  @Test("issue 5, A9: keys retire by when another took their place; the one that seals and the next one stay")
+  @Test("TRU-09: keys retire by when another took their place; the one that seals and the next one stay")
   func retirement() throws {
     let ring = try KeyRing([
       .init(key(1), added: 5), .init(key(2), added: 4, ended: 10), .init(key(3), ended: 9), .init(key(4), added: 11),
@@ -63,7 +63,7 @@ import Testing
     #expect(try ring.retiring(endedBy: .max).members.map(\.key) == [key(1), key(4)])
   }
 
-  @Test("issue 5, A9: who distrusts the key that seals gets another at once; the others stay, and no id is unknown")
+  @Test("TRU-09: who distrusts the key that seals gets another at once; the others stay, and no id is unknown")
   func distrust() throws {
     let ring = try KeyRing([.init(key(1), added: 5), .init(key(2), ended: 5)])
     let ids = ring.members.map(\.id)
@@ -75,7 +75,7 @@ import Testing
     #expect(try ring.distrusting(["00000000"], for: key(3), at: 9) == ring)
   }
 
-  @Test("issue 5, A9: a file of before is a ring of one; a ring comes back from its file; comments are passed over")
+  @Test("TRU-09: a file of before is a ring of one; a ring comes back from its file; comments are passed over")
   func file() throws {
     let old = String(repeating: "07", count: 32)
     for text in [old, old + "\n", old + "\r\n", "\n# mine\n \(old)  # a note\n\n"] {
@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test(
-    "issue 5, A9: a file that is none is refused, by its line and without what it holds",
+    "TRU-09: a file that is none is refused, by its line and without what it holds",
     arguments: [
       "", "# nothing\n", "0707", "zz", "07 07", "KEY # added=x", "KEY # added=-1", "KEY # ended=", "KEY\nKEY",
     ])

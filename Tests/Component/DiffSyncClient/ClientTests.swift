@@ -295,7 +295,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, C19: what a client has put aside it keeps, over its death, until the app discards it")
+  @Test("TRU-19: what a client has put aside it keeps, over its death, until the app discards it")
   func aside() throws {
     try DiffCluster.run { cluster in
       let (client, native) = (try await cluster.agreed("c"), cluster.device("native"))

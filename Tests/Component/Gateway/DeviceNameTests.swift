@@ -20,7 +20,7 @@ struct DeviceNameTests {
     StorageClient(bus: cluster.hub.connect(as: "test"), host: cluster.host, writer: "@test")
   }
 
-  @Test("issue 5, A1: two users may have devices of one name")
+  @Test("TRU-01: two users may have devices of one name")
   func sameName() async throws {
     try await GatewayCluster.with { cluster in
       for user in ["ann", "bob"] {
@@ -33,7 +33,7 @@ struct DeviceNameTests {
     }
   }
 
-  @Test("issue 5, A1: a name that is enrolled again has another number, for its user alone")
+  @Test("TRU-01: a name that is enrolled again has another number, for its user alone")
   func numbers() async throws {
     try await GatewayCluster.with { cluster in
       for number in 1...3 {
@@ -44,7 +44,7 @@ struct DeviceNameTests {
     }
   }
 
-  @Test("issue 5, A1: revocation removes the subscription lists of that enrolment, old and new, and no other")
+  @Test("TRU-01: revocation removes the subscription lists of that enrolment, old and new, and no other")
   func lists() async throws {
     try await GatewayCluster.with { cluster in
       _ = try await cluster.enrol(cluster.mint("cam-1"), .generate(.user))
@@ -67,7 +67,7 @@ struct DeviceNameTests {
     }
   }
 
-  @Test("issue 5, A1: a device from before numbers is the first enrolment, is renewed over its connection, and revoked")
+  @Test("TRU-01: a device from before numbers is the first enrolment, is renewed over its connection, and revoked")
   func fromBefore() async throws {
     try await GatewayCluster.with { cluster in
       let key = try NKey.generate(.user)
@@ -99,7 +99,7 @@ struct DeviceNameTests {
     }
   }
 
-  @Test("issue 5, A1: credentials are renewed for the enrolment that the broker proves, while it lasts")
+  @Test("TRU-01: credentials are renewed for the enrolment that the broker proves, while it lasts")
   func renewal() async throws {
     try await GatewayCluster.with { cluster in
       let key = try NKey.generate(.user)
@@ -114,7 +114,7 @@ struct DeviceNameTests {
     }
   }
 
-  @Test("issue 5, A4: a device is enrolled for one environment, development unless said, and renewed for no other")
+  @Test("TRU-04: a device is enrolled for one environment, development unless said, and renewed for no other")
   func environments() async throws {
     try await GatewayCluster.with { cluster in
       #expect(try name(await cluster.enrol(cluster.mint("cam-0"), .generate(.user))) == "cam-0_1")
@@ -149,7 +149,7 @@ struct DeviceNameTests {
     return try JWT(verifying: RenewedCredentials.decode(answer.payload).jwt)
   }
 
-  @Test("issue 5, A3: devices are listed by pages, none is left out")
+  @Test("TRU-03: devices are listed by pages, none is left out")
   func pages() async throws {
     try await GatewayCluster.with { cluster in
       let zone = try ZoneID(DatabaseID.system(nil), "devices")

@@ -21,7 +21,7 @@ struct DoorTests {
   }
 
   @Test(
-    "issue 5, A7: figures need a token from another machine, and none from this one",
+    "TRU-07: figures need a token from another machine, and none from this one",
     arguments: ["/metrics", "/v1/status"])
   func figures(path: String) async throws {
     try await GatewayCluster.with(changing: Self.trustProxy) { cluster in
@@ -39,7 +39,7 @@ struct DoorTests {
     }
   }
 
-  @Test("issue 5, A7: a proxy of this machine that nobody named does not make strangers local")
+  @Test("TRU-07: a proxy of this machine that nobody named does not make strangers local")
   func unnamedProxy() async throws {
     try await GatewayCluster.with { cluster in
       for address in [Self.far, "127.0.0.1"] {
@@ -49,7 +49,7 @@ struct DoorTests {
     }
   }
 
-  @Test("issue 5, A7: readiness is for everybody, what is in its way is not")
+  @Test("TRU-07: readiness is for everybody, what is in its way is not")
   func readiness() async throws {
     try await GatewayCluster.with(changing: Self.trustProxy) { cluster in
       #expect(try await cluster.ask("GET", "/readyz").text.contains("caravan-sync"))
@@ -61,7 +61,7 @@ struct DoorTests {
     }
   }
 
-  @Test("issue 5, A8: enrolment has a rate for each address and one for all, and says when to come again")
+  @Test("TRU-08: enrolment has a rate for each address and one for all, and says when to come again")
   func rate() async throws {
     try await GatewayCluster.with { settings in
       Self.trustProxy(&settings)
@@ -87,7 +87,7 @@ struct DoorTests {
     }
   }
 
-  @Test("issue 5, A8: the table of addresses is bounded, and who is stopped at their own rate takes nothing from all")
+  @Test("TRU-08: the table of addresses is bounded, and who is stopped at their own rate takes nothing from all")
   func ledger() {
     var rate = EnrolmentRate(each: Rate(perSecond: 1, burst: 2), all: Rate(perSecond: 1, burst: 1_000), capacity: 10)
     for index in 0..<500 { #expect(rate.take(from: "10.0.0.\(index)", at: 1) == nil) }
@@ -101,7 +101,7 @@ struct DoorTests {
     #expect(open.count == 0)
   }
 
-  @Test("issue 5, A8: room is made of addresses that have waited long enough; who has to wait is not forgotten")
+  @Test("TRU-08: room is made of addresses that have waited long enough; who has to wait is not forgotten")
   func room() {
     var rate = EnrolmentRate(each: Rate(perSecond: 1, burst: 2), all: nil, capacity: 10)
     for index in 0..<9 { #expect(rate.take(from: "10.0.0.\(index)", at: 0) == nil) }
@@ -111,7 +111,7 @@ struct DoorTests {
     #expect(rate.take(from: "a", at: later) != nil)
   }
 
-  @Test("issue 5, A7: HTTP that other machines reach is refused without a certificate, unless told --insecure")
+  @Test("TRU-07: HTTP that other machines reach is refused without a certificate, unless told --insecure")
   func clear() throws {
     let hub = InProcessHub(clock: CaravanRuntime.Host.live().clock, random: SeededRandom(seed: 1))
     func open(_ address: String, _ change: (inout GatewaySettings) -> Void = { _ in }) throws {
@@ -130,7 +130,7 @@ struct DoorTests {
     try open("0.0.0.0") { $0.allowsClear = true }
   }
 
-  @Test("issue 5, A7: the certificate is read again when its files change; a bad pair leaves the old one")
+  @Test("TRU-07: the certificate is read again when its files change; a bad pair leaves the old one")
   func certificates() async throws {
     try await withTemporaryDirectory { path in
       let validity = CertificateValidity(notBefore: 1_700_000_000, notAfter: 4_000_000_000)

@@ -69,7 +69,7 @@ struct EnrolmentTests {
     }
   }
 
-  @Test("issue 5, A3: a token that is used, or was not in time, is forgotten in the end")
+  @Test("TRU-03: a token that is used, or was not in time, is forgotten in the end")
   func forgotten() async throws {
     try await GatewayCluster.with { cluster in
       let storage = StorageClient(bus: cluster.hub.connect(as: "looker"), host: cluster.host, writer: "@test")

@@ -5,7 +5,7 @@ import CaravanRuntime
 import CaravanTestKit
 import Testing
 
-/// Goal: a device's credentials end, and only its key gets others (issue 5, A9). Method: HTTP against a gateway whose
+/// Goal: a device's credentials end, and only its key gets others (TRU-09). Method: HTTP against a gateway whose
 /// registry is a real store.
 @Suite("Renewal of credentials", .timeLimit(.minutes(2))) struct RenewalTests {
   private static func ask(
@@ -22,7 +22,7 @@ import Testing
     return try await cluster.ask("POST", "/v1/renewals", body.encoded())
   }
 
-  @Test("issue 5, A9: what is signed for a device is good for a week, and its key gets it again, over HTTP as well")
+  @Test("TRU-09: what is signed for a device is good for a week, and its key gets it again, over HTTP as well")
   func weekly() async throws {
     try await GatewayCluster.with { cluster in
       let key = try NKey.generate(.user)
@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test(
-    "issue 5, A9: nobody else gets them: another key, another's signature, an old one, another device, a revoked one")
+    "TRU-09: nobody else gets them: another key, another's signature, an old one, another device, a revoked one")
   func refused() async throws {
     try await GatewayCluster.with { cluster in
       let (key, thief) = (try NKey.generate(.user), try NKey.generate(.user))

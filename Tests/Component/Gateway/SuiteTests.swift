@@ -144,7 +144,7 @@ struct SuiteTests {
     #expect(alone["instances"]?.arrayValue?[0]["endpoints"]?.arrayValue?[0]["rate"] == .null)
   }
 
-  @Test("issue 5, B10, B12: the status warns of damage on storage's disk, and of a clock that is not believed")
+  @Test("TRU-10, TRU-12: the status warns of damage on storage's disk, and of a clock that is not believed")
   func warnings() throws {
     func report(_ damaged: Int, _ trusted: Int) throws -> SuiteReport {
       func gauge(_ name: String, _ value: Int) -> String {

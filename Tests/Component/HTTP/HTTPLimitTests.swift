@@ -21,7 +21,7 @@ private func serving(
 /// Goal: nobody takes the server's places by being slow. Method: clients that send a byte now and then.
 @Suite(.timeLimit(.minutes(1))) struct HTTPLimitTests {
   @Test(
-    "issue 5, A8: a connection that trickles is ended when its time is over, whatever it trickles",
+    "TRU-08: a connection that trickles is ended when its time is over, whatever it trickles",
     arguments: [
       "", "GET /", "GET / HTTP/1.1\r\nHost: h\r\nX: ", "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1000000\r\n\r\n",
       "GET /first HTTP/1.1\r\nHost: h\r\n\r\n",
@@ -42,7 +42,7 @@ private func serving(
     }
   }
 
-  @Test("issue 5, A8: who does not read their answer is ended when its time is over")
+  @Test("TRU-08: who does not read their answer is ended when its time is over")
   func slowReader() async throws {
     let body = [UInt8](repeating: 0x78, count: 40_000_000)
     try await serving(
@@ -57,7 +57,7 @@ private func serving(
     }
   }
 
-  @Test("issue 5, A8: a handler may take longer than any of these times")
+  @Test("TRU-08: a handler may take longer than any of these times")
   func slowHandler() async throws {
     try await serving(
       {
@@ -75,7 +75,7 @@ private func serving(
     }
   }
 
-  @Test("issue 5, A8: one address has so many connections, and what is over is closed at once; room comes back")
+  @Test("TRU-08: one address has so many connections, and what is over is closed at once; room comes back")
   func perAddress() async throws {
     try await serving({ $0.connectionsPerAddress = 4 }) { server in
       var held: [RawClient] = []
@@ -93,7 +93,7 @@ private func serving(
     }
   }
 
-  @Test("issue 5, A8: where all places are taken by unfinished heads, the oldest goes for whoever comes")
+  @Test("TRU-08: where all places are taken by unfinished heads, the oldest goes for whoever comes")
   func eviction() async throws {
     try await serving({
       $0.connections = 16
@@ -110,7 +110,7 @@ private func serving(
     }
   }
 
-  @Test("issue 5, A8: behind a trusted proxy the limit holds for whom it names, and nobody else can name anybody")
+  @Test("TRU-08: behind a trusted proxy the limit holds for whom it names, and nobody else can name anybody")
   func forwarded() async throws {
     let gate = LinkGuard()
     func request(_ client: String) -> String {
@@ -140,7 +140,7 @@ private func serving(
     }
   }
 
-  @Test("issue 5, A8: who sent a request, for each way to say it")
+  @Test("TRU-08: who sent a request, for each way to say it")
   func origins() throws {
     let proxies = ["10.0.0.1", "10.0.0.2", "127.0.0.1", "fd00::/8"].compactMap { NetworkRange($0) }
     let table: [(peer: String, forwarded: String?, client: String, isLocal: Bool)] = [

@@ -51,7 +51,7 @@ import Testing
     try Asker(file.map { directory.appendingPathComponent($0).path })
   }
 
-  @Test("issue 5, A7: HTTPS answers who knows its authority, and nobody takes it for another")
+  @Test("TRU-07: HTTPS answers who knows its authority, and nobody takes it for another")
   func roundTrip() async throws {
     try await serving(pair(.ip("127.0.0.1"))) { server in
       let url = "https://127.0.0.1:\(server.port)"
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A7: a replaced certificate is shown to new connections, and those from before go on")
+  @Test("TRU-07: a replaced certificate is shown to new connections, and those from before go on")
   func replaced() async throws {
     try await serving(pair(.ip("127.0.0.1"))) { server in
       let url = "https://127.0.0.1:\(server.port)/"
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A8: a handshake that never ends is ended")
+  @Test("TRU-08: a handshake that never ends is ended")
   func slowHandshake() async throws {
     try await serving(pair(.ip("127.0.0.1")), { $0.headTimeout = .milliseconds(300) }) { server in
       let client = try RawClient(port: server.port)
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A7: a certificate and a key that do not belong together are refused, and so is what is none")
+  @Test("TRU-07: a certificate and a key that do not belong together are refused, and so is what is none")
   func mismatched() throws {
     let (one, two) = (try pair(.dns("a")), try pair(.dns("b")))
     for (first, second, says) in [
@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A7: answers are bounded in bytes and in time, and no redirect is followed")
+  @Test("TRU-07: answers are bounded in bytes and in time, and no redirect is followed")
   func bounded() async throws {
     let gate = LinkGuard()
     try await serving({ request in

@@ -9,7 +9,7 @@ import Testing
 
 /// Goal: who hears of what, where a user has devices in both environments. Method: one simulated cluster, virtual time.
 @Suite(.timeLimit(.minutes(2))) struct EnvironmentTests {
-  @Test("issue 5, A4: devices of one user and name hear of their environment's zones, over a restart of notify as well")
+  @Test("TRU-04: devices of one user and name hear of their environment's zones, over a restart of notify as well")
   func environments() throws {
     let cluster = try Cluster()
     let first = cluster.startNotify()

@@ -6,7 +6,7 @@ import Testing
 /// Goal: what a device had subscribed to ends with its enrolment. Method: the service over a real store, under virtual
 /// time.
 @Suite struct RevocationTests {
-  @Test("issue 5, A1: whoever has a revoked device's name hears nothing of what it had subscribed to")
+  @Test("TRU-01: whoever has a revoked device's name hears nothing of what it had subscribed to")
   func revokedName() throws {
     let cluster = try Cluster()
     try cluster.waitUntilOwned(cluster.startNotify())

@@ -4,7 +4,7 @@ import CaravanTestKit
 import Testing
 
 /// Goal: a machine's wall clock is believed where there is reason to, and time goes on without it where there is none
-/// (issue 5, B12). Method: tables of readings; then the clock around it, with a machine in the test's hands.
+/// (TRU-12). Method: tables of readings; then the clock around it, with a machine in the test's hands.
 @Suite struct ClockTrustTests {
   private static let hour: Int64 = 3_600_000
   private static let day: Int64 = 24 * hour
@@ -84,7 +84,7 @@ import Testing
       ]),
   ]
 
-  @Test("issue 5, B12: which readings are believed, and what the time is otherwise", arguments: cases)
+  @Test("TRU-12: which readings are believed, and what the time is otherwise", arguments: cases)
   func table(_ given: Case) {
     var trust = ClockTrust()
     for (number, step) in given.steps.enumerated() {
@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, B12: somebody accepts the clock, and it is believed from then on, also by a later life")
+  @Test("TRU-12: somebody accepts the clock, and it is believed from then on, also by a later life")
   func accepted() {
     var trust = ClockTrust()
     _ = trust.time(ClockReading(wall: 0, sinceBoot: 0, boot: "a")) { false }
@@ -133,7 +133,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, B12: what is believed survives the process; a damaged file says nothing and ends nothing")
+  @Test("TRU-12: what is believed survives the process; a damaged file says nothing and ends nothing")
   func file() async throws {
     try await withTemporaryDirectory { directory in
       let (machine, log, file) = (Machine(), MemoryLogSink(), "\(directory)/store-clock.json")
@@ -158,7 +158,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, B12: the kernel is asked only where it matters, and not for every reading")
+  @Test("TRU-12: the kernel is asked only where it matters, and not for every reading")
   func questions() {
     let machine = Machine()
     let manual = ManualClock()

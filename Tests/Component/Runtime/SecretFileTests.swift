@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A6: a secret is synced before it has its name, and its folder before anybody relies on it")
+  @Test("TRU-06: a secret is synced before it has its name, and its folder before anybody relies on it")
   func order() async throws {
     try await withTemporaryDirectory { directory in
       let tap = Order("\(directory)/key")
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A6: a disk that refuses leaves the old secret, and no draft")
+  @Test("TRU-06: a disk that refuses leaves the old secret, and no draft")
   func refusing() async throws {
     try await withTemporaryDirectory { directory in
       try TextFile.writeSecret("old", to: "\(directory)/key")
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A6: a link in the way is replaced, and what it leads to is not written to")
+  @Test("TRU-06: a link in the way is replaced, and what it leads to is not written to")
   func link() async throws {
     try await withTemporaryDirectory { directory in
       let (victim, path) = ("\(directory)/victim", "\(directory)/key")
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A6: a directory that is made is synced in the one above, step by step")
+  @Test("TRU-06: a directory that is made is synced in the one above, step by step")
   func directories() async throws {
     try await withTemporaryDirectory { directory in
       final class Folders: DiskTap {
@@ -93,7 +93,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A6: what is given to another user has no second name, and no link is followed")
+  @Test("TRU-06: what is given to another user has no second name, and no link is followed")
   func giving() async throws {
     try await withTemporaryDirectory { path in
       try TextFile.writeSecret("a", to: "\(path)/a")

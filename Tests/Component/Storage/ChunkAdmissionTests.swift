@@ -135,7 +135,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A2: without a ticket that is good nothing behind it is read; with one, a flood is refused unopened")
+  @Test("TRU-02: without a ticket that is good nothing behind it is read; with one, a flood is refused unopened")
   func ticketFirst() async throws {
     try await StorageBench.with { bench in
       func refusal(_ payload: [UInt8]) async -> CaravanError? {

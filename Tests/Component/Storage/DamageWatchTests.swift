@@ -14,13 +14,13 @@ import Testing
 
 @testable import CaravanStorageDriver
 
-/// Goal: damage that nobody meets is found within a week, and said where people look (issue 5, B10). Method: the pace
+/// Goal: damage that nobody meets is found within a week, and said where people look (TRU-10). Method: the pace
 /// as a table; then the watch on a store whose file is damaged, with time in the test's hands.
 @Suite(.timeLimit(.minutes(1))) struct DamageWatchTests {
   private static let week = StorageLimits.scrubPeriodNanoseconds
 
   @Test(
-    "issue 5, B10: all chunks are read within the period, and not faster", arguments: [1, 60_000, 1 << 30, 1 << 40])
+    "TRU-10: all chunks are read within the period, and not faster", arguments: [1, 60_000, 1 << 30, 1 << 40])
   func pace(kept: UInt64) {
     var pace = ScrubPace()
     var read: UInt64 = 0
@@ -36,7 +36,7 @@ import Testing
     #expect(read >= kept && read <= kept + kept / 20 + 1)
   }
 
-  @Test("issue 5, B10: after a pause it is not made up for at once; nothing kept, nothing read")
+  @Test("TRU-10: after a pause it is not made up for at once; nothing kept, nothing read")
   func pause() {
     var pace = ScrubPace()
     #expect(pace.portion(of: 0, at: 0) == nil)
@@ -49,7 +49,7 @@ import Testing
     #expect(read <= StorageLimits.scrubStepBytes * (StorageLimits.scrubStepsTogether + 1))
   }
 
-  @Test("issue 5, B10: once damage was found all chunks are read at once, until a whole round finds no more")
+  @Test("TRU-10: once damage was found all chunks are read at once, until a whole round finds no more")
   func atOnce() {
     var pace = ScrubPace()
     #expect(pace.portion(of: 1 << 40, at: 0) == nil)
@@ -66,7 +66,7 @@ import Testing
       pace.portion(of: 1 << 40, at: Self.week / 2) == StorageLimits.scrubStepBytes, "the next round is not put off")
   }
 
-  @Test("issue 5, B10: what nobody reads is found, said in the log and counted; and so is that it is whole again")
+  @Test("TRU-10: what nobody reads is found, said in the log and counted; and so is that it is whole again")
   func watch() async throws {
     try await withTemporaryDirectory { directory in
       let (clock, log) = (ManualClock(), MemoryLogSink())
@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, B10: who meets one damaged chunk has the others looked for, without a week's wait")
+  @Test("TRU-10: who meets one damaged chunk has the others looked for, without a week's wait")
   func neighbours() async throws {
     try await withTemporaryDirectory { directory in
       let clock = ManualClock()
@@ -138,7 +138,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, B10: storage lists what is damaged by user, zone and record; its status counts it")
+  @Test("TRU-10: storage lists what is damaged by user, zone and record; its status counts it")
   func list() async throws {
     try await withTemporaryDirectory { directory in
       var options = StoreOptions(.directory(directory))

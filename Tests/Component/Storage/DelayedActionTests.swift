@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A9: with everything that a user has, how they are called in containers goes, in both environments")
+  @Test("TRU-09: with everything that a user has, how they are called in containers goes, in both environments")
   func aliases() async throws {
     try await Self.with { store, bench in
       let devices = [EnrolledDevice("ada", "phone"), EnrolledDevice("ada", "tablet"), EnrolledDevice("ada2", "phone")]

@@ -10,7 +10,7 @@ import Testing
 @testable import CaravanStorageDriver
 
 /// Goal: where the store keeps the time of a database's server, that server's clock deletes nothing when it jumps, and
-/// neither does one process whose own clock is wrong (issue 5, B12). Method: maintenance on a store in memory, whose
+/// neither does one process whose own clock is wrong (TRU-12). Method: maintenance on a store in memory, whose
 /// time is the server's; the machine of storage beside it is in the test's hands.
 @Suite(.timeLimit(.minutes(1))) struct ServerTimeTests {
   private static let hours = StoreLimits.stagingLease + StoreLimits.stagingGrace + .seconds(60)
@@ -78,7 +78,7 @@ import Testing
     await store.close()
   }
 
-  @Test("issue 5, B12: time that passes for both deletes")
+  @Test("TRU-12: time that passes for both deletes")
   func agreed() async throws {
     try await with { bench in
       try await bench.look()
@@ -91,7 +91,7 @@ import Testing
   }
 
   @Test(
-    "issue 5, B12: a server's clock that jumps deletes nothing until somebody accepts it", arguments: [false, true])
+    "TRU-12: a server's clock that jumps deletes nothing until somebody accepts it", arguments: [false, true])
   func jump(isSynchronised: Bool) async throws {
     try await with(isSynchronised: isSynchronised) { bench in
       try await bench.look()
@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, B12: a process whose own clock is another deletes nothing either, until both are the same")
+  @Test("TRU-12: a process whose own clock is another deletes nothing either, until both are the same")
   func apart() async throws {
     try await with(ahead: .zero - Self.years) { bench in
       bench.base.clock.advance(by: Self.hours)

@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(2))) struct AuthorshipConformance {
   private static func op(_ writer: String, _ number: UInt64) -> OpID { OpID(writer: writer, epoch: 9, number: number) }
 
-  @Test("issue 5, C18: records say when and by whom, in every way they are read", arguments: StoreKind.allCases)
+  @Test("TRU-18: records say when and by whom, in every way they are read", arguments: StoreKind.allCases)
   func told(kind: StoreKind) async throws {
     try await StoreBench.with(kind) { bench in
       let zone = try Sample.zone()
@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(
-    "issue 5, C18: a tombstone keeps its record's origin; what comes after it is made anew",
+    "TRU-18: a tombstone keeps its record's origin; what comes after it is made anew",
     arguments: StoreKind.allCases)
   func tombstones(kind: StoreKind) async throws {
     try await StoreBench.with(kind) { bench in
@@ -73,7 +73,7 @@ import Testing
     return all
   }
 
-  @Test("issue 5, C18: a clock that goes back takes no record's time back", arguments: StoreKind.allCases)
+  @Test("TRU-18: a clock that goes back takes no record's time back", arguments: StoreKind.allCases)
   func clockGoesBack(kind: StoreKind) async throws {
     try await StoreBench.with(kind) { bench in
       let zone = try Sample.zone()
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, C18: a snapshot shows the times that it is of", arguments: StoreKind.allCases)
+  @Test("TRU-18: a snapshot shows the times that it is of", arguments: StoreKind.allCases)
   func snapshots(kind: StoreKind) async throws {
     try await StoreBench.with(kind) { bench in
       let zone = try Sample.zone()

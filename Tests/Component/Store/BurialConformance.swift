@@ -8,7 +8,7 @@ import CaravanWire
 import Testing
 
 /// Goal: rows of zones that were deleted long ago go, and nothing that anybody remembers of such a zone fits one that
-/// is made under its name later (issue 5, A3; CK-45). Method: zones that are made, deleted and made again with a month
+/// is made under its name later (TRU-03; CK-45). Method: zones that are made, deleted and made again with a month
 /// between, on any store.
 @Suite(.timeLimit(.minutes(2))) struct BurialConformance {
   /// Maintenance looks at everything, however often it has to.
@@ -25,7 +25,7 @@ import Testing
     try await bench.store.log(of: Partition(of: zone.database), after: 0, atMost: 1).isTrimmed
   }
 
-  @Test("issue 5, A3, CK-45: a zone made anew long after gives no version twice", arguments: StoreKind.allCases)
+  @Test("TRU-03, CK-45: a zone made anew long after gives no version twice", arguments: StoreKind.allCases)
   func versions(kind: StoreKind) async throws {
     try await StoreBench.with(kind) { bench in
       let (zone, other) = (try Sample.zone("gone"), try Sample.zone("other"))
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A3: who follows zones or the log hears of what is forgotten", arguments: StoreKind.allCases)
+  @Test("TRU-03: who follows zones or the log hears of what is forgotten", arguments: StoreKind.allCases)
   func followers(kind: StoreKind) async throws {
     try await StoreBench.with(kind) { bench in
       let database = Sample.database()
@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A3: a zone made and deleted again and again leaves one life", arguments: StoreKind.allCases)
+  @Test("TRU-03: a zone made and deleted again and again leaves one life", arguments: StoreKind.allCases)
   func sameName(kind: StoreKind) async throws {
     try await StoreBench.with(kind) { bench in
       let zone = try Sample.zone("again")
@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A3: a device that was there long ago, or whose zone is gone, leaves no sighting")
+  @Test("TRU-03: a device that was there long ago, or whose zone is gone, leaves no sighting")
   func sightings() async throws {
     try await withTemporaryDirectory { path in
       let bench = StoreBench(.sqlite(StoreOptions(.directory(path))))

@@ -126,7 +126,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, B10: a chunk that the disk has lost is absent, and no other")
+  @Test("TRU-10: a chunk that the disk has lost is absent, and no other")
   func damage() async throws {
     try await Self.withStore { bench, file in
       try await Self.stage([1, 2], bench)

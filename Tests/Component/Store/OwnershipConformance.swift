@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A3: what ended long ago is forgotten, and no token is given twice", arguments: StoreKind.allCases)
+  @Test("TRU-03: what ended long ago is forgotten, and no token is given twice", arguments: StoreKind.allCases)
   func forgotten(kind: StoreKind) async throws {
     try await StoreBench.with(kind) { bench in
       func token(_ name: String) async throws -> UInt64? {
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, B12: a lease given before the store's time went back by years keeps nobody waiting for them")
+  @Test("TRU-12: a lease given before the store's time went back by years keeps nobody waiting for them")
   func leaseOfTheFuture() {
     let ahead = LeaseHolder(holder: "one", token: 3, expires: 1 << 40)
     let decision = LeaseHolder.decide("x", ahead, holder: "two", ttl: .seconds(9), now: 1_000)

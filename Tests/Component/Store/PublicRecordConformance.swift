@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(
-    "issue 5, A4: another user's save or delete of a public record is refused for good", arguments: StoreKind.allCases)
+    "TRU-04: another user's save or delete of a public record is refused for good", arguments: StoreKind.allCases)
   func others(kind: StoreKind) async throws {
     try await Self.with(kind) { bench, zone in
       let before = try await bench.store.fetch(["r"], in: zone)
@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test(
-    "issue 5, A4: every device of its user changes a public record, and so do the cloud's services",
+    "TRU-04: every device of its user changes a public record, and so do the cloud's services",
     arguments: StoreKind.allCases)
   func own(kind: StoreKind) async throws {
     try await Self.with(kind) { bench, zone in
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A4: the name of a deleted public record is anyone's, who then has it", arguments: StoreKind.allCases)
+  @Test("TRU-04: the name of a deleted public record is anyone's, who then has it", arguments: StoreKind.allCases)
   func deleted(kind: StoreKind) async throws {
     try await Self.with(kind) { bench, zone in
       try await bench.commit(zone, [Sample.delete("r")], op: bench.op("ada/tablet"))
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A4: a public record that has expired out of sight is anyone's to take", arguments: StoreKind.allCases)
+  @Test("TRU-04: a public record that has expired out of sight is anyone's to take", arguments: StoreKind.allCases)
   func expired(kind: StoreKind) async throws {
     try await Self.with(kind) { bench, zone in
       let terms = WriteTerms(expiry: .after(1_000), hidesExpired: true)
@@ -108,7 +108,7 @@ import Testing
   }
 
   @Test(
-    "issue 5, A4: a batch and a group of another user's do what is theirs, or nothing where all must be done",
+    "TRU-04: a batch and a group of another user's do what is theirs, or nothing where all must be done",
     arguments: StoreKind.allCases)
   func batches(kind: StoreKind) async throws {
     try await Self.with(kind) { bench, zone in
@@ -133,7 +133,7 @@ import Testing
   }
 
   @Test(
-    "issue 5, A4: of commits that a store takes together, each hears whose the record is now",
+    "TRU-04: of commits that a store takes together, each hears whose the record is now",
     arguments: StoreKind.allCases)
   func together(kind: StoreKind) async throws {
     try await Self.with(kind) { bench, zone in
@@ -153,7 +153,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A4: whose a public record is outlives the store's process", arguments: StoreKind.reopening)
+  @Test("TRU-04: whose a public record is outlives the store's process", arguments: StoreKind.reopening)
   func reopening(kind: StoreKind) async throws {
     try await Self.with(kind) { bench, zone in
       await bench.close()
@@ -165,7 +165,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A4: in a private database nobody asks who made a record", arguments: StoreKind.allCases)
+  @Test("TRU-04: in a private database nobody asks who made a record", arguments: StoreKind.allCases)
   func privately(kind: StoreKind) async throws {
     try await StoreBench.with(kind) { bench in
       bench.clock.advance(by: .seconds(100))

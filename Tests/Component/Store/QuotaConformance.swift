@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test(
-    "issue 5, C19: a quota holds over all shards of default zones, but for what comes within seconds",
+    "TRU-19: a quota holds over all shards of default zones, but for what comes within seconds",
     arguments: StoreKind.allCases, [false, true])
   func shards(kind: StoreKind, isPublic: Bool) async throws {
     try await StoreBench.with(kind) { bench in
@@ -163,7 +163,7 @@ import Testing
   }
 
   @Test(
-    "issue 5, A4: what is in development takes nothing of production's quota, nor the other way round",
+    "TRU-04: what is in development takes nothing of production's quota, nor the other way round",
     arguments: StoreKind.allCases)
   func environments(kind: StoreKind) async throws {
     try await StoreBench.with(kind) { bench in

@@ -282,7 +282,7 @@ import Testing
   }
 
   @Test(
-    "issue 5, C19: restores begin later lives behind all that earlier ones were given, however soon they follow")
+    "TRU-19: restores begin later lives behind all that earlier ones were given, however soon they follow")
   func soon() throws {
     let start = ManualClock().wallTime
     func at(_ seconds: Int64) -> WallTime { WallTime(milliseconds: start.milliseconds + seconds * 1_000) }
@@ -298,7 +298,7 @@ import Testing
   }
 
   @Test(
-    "issue 5, C19: changes of one row in two lives that one backup began minutes apart are a conflict to decide",
+    "TRU-19: changes of one row in two lives that one backup began minutes apart are a conflict to decide",
     arguments: BackupTests.Engine.allCases)
   func minutesApart(engine: BackupTests.Engine) async throws {
     try await Self.withRestored(engine) { (old) async throws in

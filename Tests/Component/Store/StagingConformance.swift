@@ -105,7 +105,7 @@ import Testing
   }
 
   @Test(
-    "issue 5, B12: what was staged while the clock was years ahead is collected once it is right",
+    "TRU-12: what was staged while the clock was years ahead is collected once it is right",
     arguments: StoreKind.allCases)
   func stagedAhead(kind: StoreKind) async throws {
     try await StoreBench.with(kind) { bench in

@@ -7,7 +7,7 @@ import CaravanTestKit
 import CaravanWire
 import Testing
 
-/// Goal: nothing that a file numbers, or keeps of those who write, is used up by one device or one user (issue 5, A3).
+/// Goal: nothing that a file numbers, or keeps of those who write, is used up by one device or one user (TRU-03).
 /// Method: a device with more epochs, outcomes and zones than there is room for, beside one that goes on.
 @Suite(.timeLimit(.minutes(4))) struct StoreShareTests {
   private static func count(_ table: String, in path: String, where condition: String = "true") throws -> Int {
@@ -31,7 +31,7 @@ import Testing
     OpID(writer: writer, epoch: epoch, number: number)
   }
 
-  @Test("issue 5, A3: a device that begins without end takes the rows of its own epochs, and nobody else's")
+  @Test("TRU-03: a device that begins without end takes the rows of its own epochs, and nobody else's")
   func epochs() async throws {
     try await Self.with { bench, path in
       let zone = try Sample.zone()
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A3: what an earlier epoch wrote comes with its bodies, what this one wrote without")
+  @Test("TRU-03: what an earlier epoch wrote comes with its bodies, what this one wrote without")
   func ownEntries() async throws {
     try await Self.with { bench, _ in
       let zone = try Sample.zone()
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A3, C19: outcomes of epochs that ended long ago go when another begins")
+  @Test("TRU-03, TRU-19: outcomes of epochs that ended long ago go when another begins")
   func deadEpochs() async throws {
     try await Self.with { bench, path in
       let zone = try Sample.zone()
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A3: a device that never says what it has heard keeps so many outcomes")
+  @Test("TRU-03: a device that never says what it has heard keeps so many outcomes")
   func outcomes() async throws {
     try await Self.with { bench, path in
       let zone = try Sample.zone()
@@ -107,7 +107,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A3: an epoch whose group is open keeps its row")
+  @Test("TRU-03: an epoch whose group is open keeps its row")
   func groups() async throws {
     try await Self.with { bench, path in
       let zone = try Sample.zone()
@@ -121,7 +121,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A3: a user has so many epochs in a file, others go on, and a known device too")
+  @Test("TRU-03: a user has so many epochs in a file, others go on, and a known device too")
   func users() async throws {
     try await Self.with { bench, path in
       let zone = try Sample.zone()
@@ -144,7 +144,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A3: zones made and deleted without end are those of one owner")
+  @Test("TRU-03: zones made and deleted without end are those of one owner")
   func zones() async throws {
     try await Self.with { bench, path in
       var refusal: CaravanError?
@@ -168,7 +168,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A3: a file whose numbers run out says so in a metric, and what it knows goes on")
+  @Test("TRU-03: a file whose numbers run out says so in a metric, and what it knows goes on")
   func warning() async throws {
     try await withTemporaryDirectory(isInMemory: true) { path in
       let bench = StoreBench(.sqlite(.simulation(.directory(path))))

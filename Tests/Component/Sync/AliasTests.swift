@@ -10,7 +10,7 @@ import CaravanWire
 import Testing
 
 /// Goal: a user's alias in a container is made once, by chance, and is the same ever after, for whoever asks and
-/// whatever becomes of keys (issue 5, A9). Method: registries as instances of sync have them, over a real store in
+/// whatever becomes of keys (TRU-09). Method: registries as instances of sync have them, over a real store in
 /// simulated time, one of them with the key from which releases of before derived aliases.
 @Suite("Aliases", .timeLimit(.minutes(2))) struct AliasTests {
   private static func key(_ number: UInt8) throws -> TicketKey {
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A9, CK-02: instances that ask at once agree on an alias that no key gives, other ones elsewhere")
+  @Test("TRU-09, CK-02: instances that ask at once agree on an alias that no key gives, other ones elsewhere")
   func random() throws {
     try SimulatedCloud.run(seed: 1) { cloud in
       try await Self.migration(cloud, Self.key(7)).migrate()
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A9: aliases of before are written down once, and then stay without their key; new ones are random")
+  @Test("TRU-09: aliases of before are written down once, and then stay without their key; new ones are random")
   func migration() throws {
     try SimulatedCloud.run(seed: 2) { cloud in
       let old = Self.devices(250)
@@ -109,7 +109,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A9: where the key is lost before aliases are written down, none are made up, and it says what to do")
+  @Test("TRU-09: where the key is lost before aliases are written down, none are made up, and it says what to do")
   func lostKey() throws {
     try SimulatedCloud.run(seed: 3) { cloud in
       let album = try ContainerID("album")
@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A9: what a restored store lacks gets back the aliases by which instances know their users")
+  @Test("TRU-09: what a restored store lacks gets back the aliases by which instances know their users")
   func restored() throws {
     try SimulatedCloud.run(seed: 4) { cloud in
       try await Self.migration(cloud, nil).migrate()
@@ -139,7 +139,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A9: an alias that is known costs no message")
+  @Test("TRU-09: an alias that is known costs no message")
   func cost() throws {
     try SimulatedCloud.run(seed: 5) { cloud in
       let album = try ContainerID("album")

@@ -34,7 +34,7 @@ import Testing
     SchemaClient(bus: cloud.hub.connect(as: "operator"))
   }
 
-  @Test("issue 5, A4: where the operator makes containers, nothing of another can be made, and it sounds like nothing")
+  @Test("TRU-04: where the operator makes containers, nothing of another can be made, and it sounds like nothing")
   func closed() async throws {
     try await CloudCluster.with(opensContainers: false) { cloud in
       let (device, client) = (try cloud.device("a"), operatorsClient(cloud))
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A4: containers are made, shown and listed; names are unique without regard to case, owners known")
+  @Test("TRU-04: containers are made, shown and listed; names are unique without regard to case, owners known")
   func operators() async throws {
     try await CloudCluster.with(opensContainers: false) { cloud in
       let client = operatorsClient(cloud)
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A4: whose device uses a container first says how its records behave; another's adds fields only")
+  @Test("TRU-04: whose device uses a container first says how its records behave; another's adds fields only")
   func settings() async throws {
     try await CloudCluster.with { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b", of: "bob"))
@@ -135,7 +135,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A4: what a developer declares with a device of theirs is in production; what their apps want is not")
+  @Test("TRU-04: what a developer declares with a device of theirs is in production; what their apps want is not")
   func declared() async throws {
     try await CloudCluster.with(environment: .production) { cloud in
       let (developer, user) = (try cloud.device("a", of: "probe"), try cloud.device("b", of: "bob"))
@@ -157,7 +157,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A4: one user opens no more containers than a user may own; another's are none of theirs")
+  @Test("TRU-04: one user opens no more containers than a user may own; another's are none of theirs")
   func perUser() async throws {
     try await CloudCluster.with { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b", of: "bob"))
@@ -185,7 +185,7 @@ import Testing
   }
 
   @Test(
-    "issue 5, A4: a store from before registrations: its containers are the operator's, everybody uses them",
+    "TRU-04: a store from before registrations: its containers are the operator's, everybody uses them",
     arguments: [true, false])
   func migration(opensContainers: Bool) async throws {
     try await CloudCluster.with(opensContainers: opensContainers) { cloud in
@@ -213,7 +213,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A4: the store of a release before registrations opens with its containers registered")
+  @Test("TRU-04: the store of a release before registrations opens with its containers registered")
   func fixture() async throws {
     try await withTemporaryDirectory { path in
       let fixture = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -243,7 +243,7 @@ import Testing
   }
 
   @Test(
-    "issue 5, A4: a registration that is missing while there are types is unavailable, until the operator says whose")
+    "TRU-04: a registration that is missing while there are types is unavailable, until the operator says whose")
   func lostRegistration() async throws {
     try await CloudCluster.with { cloud in
       let (a, b) = (try cloud.device("a"), try cloud.device("b", of: "bob"))
@@ -264,7 +264,7 @@ import Testing
 
   // MARK: Production
 
-  @Test("issue 5, A4: both environments are in one suite; in production the operator says the types, devices use them")
+  @Test("TRU-04: both environments are in one suite; in production the operator says the types, devices use them")
   func production() async throws {
     try await CloudCluster.with(environment: .production) { cloud in
       let (owner, client) = (try cloud.device("p", of: "probe"), operatorsClient(cloud))

@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A4: one user's devices of one name write the same record in both environments, and neither sees two")
+  @Test("TRU-04: one user's devices of one name write the same record in both environments, and neither sees two")
   func sameNames() async throws {
     try await Self.with { pair in
       let rows: [(Device, CaravanModel.RecordType, String)] = [
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A4: change tokens and tickets of one environment are worth nothing in the other, forged or not")
+  @Test("TRU-04: change tokens and tickets of one environment are worth nothing in the other, forged or not")
   func attacks() async throws {
     try await Self.with { pair in
       for (device, type) in [(pair.tried, pair.triedType), (pair.used, pair.usedType)] {
@@ -104,7 +104,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A4: a ticket that somebody sealed for the other environment opens for nobody")
+  @Test("TRU-04: a ticket that somebody sealed for the other environment opens for nobody")
   func crossedTicket() throws {
     let seal = TicketSeal(key: try TicketKey.generate())
     for environment in CaravanModel.Environment.allCases {
@@ -119,7 +119,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A4: nothing that a device sends says its environment: a subject that is forged is none, or another's")
+  @Test("TRU-04: nothing that a device sends says its environment: a subject that is forged is none, or another's")
   func subjects() throws {
     for token in ["a_1_development", "a_1_moon", "a_1_", "a_1_production_1", "a__production", "a_production"] {
       #expect(throws: CaravanError.self) { try Subject(parsing: "edge.ann.\(token).exchange") }
@@ -133,7 +133,7 @@ import Testing
     #expect(tried.inbox != used.inbox && tried.text != used.text && tried != used)
   }
 
-  @Test("issue 5, A4: users have other aliases in each environment; development's are those of before")
+  @Test("TRU-04: users have other aliases in each environment; development's are those of before")
   func aliases() async throws {
     try await Self.with { pair in
       func alias(_ device: Device) async throws -> String {
@@ -151,7 +151,7 @@ import Testing
 
   private static let aliasOfBefore = "xozitfc7brnymwwfihbyxobkhe"
 
-  @Test("issue 5, A4: public databases of a container are two as well, and so are subscription lists")
+  @Test("TRU-04: public databases of a container are two as well, and so are subscription lists")
   func shared() async throws {
     let notifier = RecordingNotifier()
     try await CloudCluster.with(environment: .production, notifier: notifier) { cloud in

@@ -16,7 +16,7 @@ import Testing
     return plain
   }
 
-  @Test("issue 5, A2: 216 bytes that hold a million empty operations are refused before they are opened")
+  @Test("TRU-02: 216 bytes that hold a million empty operations are refused before they are opened")
   func million() async throws {
     try await CloudCluster.with { cloud in
       let a = try cloud.device("a")
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A2: a frame pays for its plain bytes before they are made, and one that is refused has paid")
+  @Test("TRU-02: a frame pays for its plain bytes before they are made, and one that is refused has paid")
   func charged() async throws {
     let rates = RateLimits(device: Rate(perSecond: 2, burst: 2_000), user: nil, container: nil)
     try await CloudCluster.with(rates: rates) { cloud in
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A2: what is compressed holds no more for each byte than it may, and nobody sends more")
+  @Test("TRU-02: what is compressed holds no more for each byte than it may, and nobody sends more")
   func ratio() async throws {
     try await CloudCluster.with { cloud in
       let a = try cloud.device("a")

@@ -147,7 +147,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A4: development has its share of places in flight, and production's devices find the rest free")
+  @Test("TRU-04: development has its share of places in flight, and production's devices find the rest free")
   func environments() async throws {
     let share = Limits.developmentShare(of: SyncLimits.framesInFlight)
     try await Self.with { cluster in
@@ -178,7 +178,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A4: development's own load is measured by its share, so it waits before production does")
+  @Test("TRU-04: development's own load is measured by its share, so it waits before production does")
   func loads() async throws {
     let frames = Limits.developmentShare(of: SyncLimits.framesInFlight) / 2 + 2
     try await Self.with { cluster in
@@ -197,7 +197,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A2: what one device has in work is bounded over all its frames; another's passes beside it")
+  @Test("TRU-02: what one device has in work is bounded over all its frames; another's passes beside it")
   func share() async throws {
     let frames = 4
     try await Self.with { cluster in

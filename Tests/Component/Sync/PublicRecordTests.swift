@@ -32,7 +32,7 @@ import Testing
     .save("r", [1: .text(text)], type: type, base: base)
   }
 
-  @Test("issue 5, A4: another user's device is refused, whatever its base; the maker's other devices are not")
+  @Test("TRU-04: another user's device is refused, whatever its base; the maker's other devices are not")
   func users() async throws {
     try await CloudCluster.with { cloud in
       let (phone, tablet) = (try cloud.device("phone"), try cloud.device("tablet"))
@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test(
-    "issue 5, A4: no policy of a record type makes a record another's, nor is a program asked",
+    "TRU-04: no policy of a record type makes a record another's, nor is a program asked",
     arguments: [CaravanModel.ConflictPolicy.lastWriterWins, .fieldMerge, .deterministic, .serverExtension])
   func policies(policy: CaravanModel.ConflictPolicy) async throws {
     try await CloudCluster.with { cloud in

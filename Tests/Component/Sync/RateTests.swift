@@ -64,7 +64,7 @@ import Testing
     #expect(try ask("a", "u", "x", at: 1 * Self.second) == .device)
   }
 
-  @Test("issue 5, A4: each environment has rates of its own, of device, user and container; development's are smaller")
+  @Test("TRU-04: each environment has rates of its own, of device, user and container; development's are smaller")
   func environments() throws {
     let rate = Rate(perSecond: 4, burst: 4)
     let owners: [(Rate?, Rate?, Rate?)] = [(rate, nil, nil), (nil, rate, nil), (nil, nil, rate)]

@@ -60,7 +60,7 @@ struct RestoredStoreTests {
   }
 
   @Test(
-    "issue 5, C19: within 2 s a running sync takes no row of a type that the restored store lacks")
+    "TRU-19: within 2 s a running sync takes no row of a type that the restored store lacks")
   func types() async throws {
     let known = Mutex<[CaravanModel.RecordType]>([])
     try await Self.restoring { cluster in
@@ -100,7 +100,7 @@ struct RestoredStoreTests {
     .save("r\(type.id)", [type.fields[0].id: .text("x")], type: type)
   }
 
-  @Test("issue 5, C19: settings that a device knows from before a restore are found, told, and change nothing")
+  @Test("TRU-19: settings that a device knows from before a restore are found, told, and change nothing")
   func settings() async throws {
     @Sendable func proposal(_ ttl: UInt64) -> ProposeTable {
       var proposal = ProposeTable.type(Self.fields, name: "kept")
@@ -135,7 +135,7 @@ struct RestoredStoreTests {
     }
   }
 
-  @Test("issue 5, C19: what a restored store says of its containers is asked for again, too")
+  @Test("TRU-19: what a restored store says of its containers is asked for again, too")
   func containers() async throws {
     let album = try ContainerID("album")
     let said = CaravanModel.ContainerSettings(publicShards: 4, privateShards: 2)

@@ -6,14 +6,14 @@ import CaravanTestKit
 import CaravanTokens
 import Testing
 
-/// Goal: services read their keys again when the file changes, and keep those of before when they cannot (issue 5, A9).
+/// Goal: services read their keys again when the file changes, and keep those of before when they cannot (TRU-09).
 /// Method: a file of the test's own, in simulated time.
 @Suite struct RingFileTests {
   private func key(_ number: UInt8) throws -> TicketKey {
     try TicketKey([UInt8](repeating: number, count: TicketKey.byteCount))
   }
 
-  @Test("issue 5, A9: a ring is read again when its file changes; one that cannot be read changes nothing, said once")
+  @Test("TRU-09: a ring is read again when its file changes; one that cannot be read changes nothing, said once")
   func reload() throws {
     let directory = try TemporaryDirectory()
     let path = "\(directory.path)/ticket.key"
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A9: sync's key of aliases is the one given, else that beside its ticket key")
+  @Test("TRU-09: sync's key of aliases is the one given, else that beside its ticket key")
   func aliasKey() throws {
     let directory = try TemporaryDirectory()
     let path = "\(directory.path)/ticket.key"
@@ -67,7 +67,7 @@ import Testing
     #expect(throws: CaravanError.self) { try given("--alias-key", "\(directory.path)/nothing") }
   }
 
-  @Test("issue 5, A9: the tokens' ring is the file given, else that beside the tickets', else the tickets' of before")
+  @Test("TRU-09: the tokens' ring is the file given, else that beside the tickets', else the tickets' of before")
   func tokenKey() throws {
     let directory = try TemporaryDirectory()
     let path = "\(directory.path)/ticket.key"
@@ -81,7 +81,7 @@ import Testing
     #expect(throws: CaravanError.self) { try notify.parse([]).tokenKeyFile(nil) }
   }
 
-  @Test("issue 5, A9: tokens, turns and tickets of a ring open while their key is in it, and not afterwards")
+  @Test("TRU-09: tokens, turns and tickets of a ring open while their key is in it, and not afterwards")
   func seals() throws {
     let zone = try ZoneID(
       DatabaseID(container: ContainerID("album"), environment: .development, owner: UserID("ann")), "photos")

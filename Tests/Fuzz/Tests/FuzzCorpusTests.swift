@@ -39,7 +39,7 @@ import Testing
 
   // The thread sanitizer has an allocator of its own. Tests/run has caravan-decoder-costs look at a release build.
   #if !THREAD_SANITIZER
-    @Test("issue 5, A2: no decoder takes more memory than its bytes may cost", arguments: FuzzTarget.all)
+    @Test("TRU-02: no decoder takes more memory than its bytes may cost", arguments: FuzzTarget.all)
     func heap(target: FuzzTarget) throws {
       let hostile = Hostile.inputs(bytes: 32 << 10) + target.hostile(bytes: 1 << 19)
       let files = try Self.files(of: target).map { ("of the corpus", $0) }
@@ -49,7 +49,7 @@ import Testing
       }
     }
 
-    @Test("issue 5, A2: the oracle sees what is allocated, and what is given back")
+    @Test("TRU-02: the oracle sees what is allocated, and what is given back")
     func meter() {
       let spender = FuzzTarget("spender", seeds: []) { bytes in
         for _ in 0..<10 { _ = [UInt8](repeating: bytes[0], count: 1 << 20).reversed().map { $0 ^ 1 } }

@@ -21,7 +21,7 @@ extension Checker {
   static let chunksSound = Checker("I3 no dangling chunk, none leaked") { $0.end.chunkProblems }
 
   /// What a device holds is whole at the cloud again, and the rest is named as damaged.
-  static let damageMended = Checker("B10 acknowledged is readable, or said to be damaged") { $0.end.damageProblems }
+  static let damageMended = Checker("TRU-10 acknowledged is readable, or said to be damaged") { $0.end.damageProblems }
 
   /// When all is quiet every device of a user holds what the cloud holds, or its share of that, and has nothing left to
   /// say.

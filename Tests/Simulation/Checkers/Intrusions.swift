@@ -1,6 +1,6 @@
 extension Checker {
   /// Nothing of one user reaches another's device, and nobody uses what is another's.
-  static let ownKeptApart = Checker("A1, A5 what is one's own serves nobody else") { $0.intrusions }
+  static let ownKeptApart = Checker("TRU-01, TRU-05 what is one's own serves nobody else") { $0.intrusions }
 
   /// Whoever does what the product does has the permissions for it.
   static let rightsSuffice = Checker("architecture §4 the broker refuses nothing that the product does") { history in

@@ -63,7 +63,7 @@ struct Scale: Sendable {
   var hasPowerCuts = false
   /// Devices have budgets of bytes, for a while (MOB-47).
   var hasBudgets = false
-  /// The cloud's disk loses bytes of chunks (issue 5, B10).
+  /// The cloud's disk loses bytes of chunks (TRU-10).
   var hasRot = false
 
   struct Table: Sendable, Hashable {

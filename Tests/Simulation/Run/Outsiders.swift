@@ -38,7 +38,7 @@ struct Outsiders: Sendable {
     if held != partitions { recorder.ownersDisagree("notify acts for \(held), and there are \(partitions)") }
   }
 
-  /// A device shows the chunk ticket of another (A1): of the same user, who could have one of its own.
+  /// A device shows the chunk ticket of another (TRU-01): of the same user, who could have one of its own.
   private func borrow() async throws {
     let user = suite.scale.users[0]
     let lender = Caller("lender", of: user, in: .development, on: suite.ground)
@@ -57,7 +57,7 @@ struct Outsiders: Sendable {
     }
   }
 
-  /// A device in production, of the same user and name as one in development, looks for what that has (A4).
+  /// A device in production, of the same user and name as one in development, looks for what that has (TRU-04).
   private func cross() async throws {
     let user = suite.scale.users[0]
     let tried = Caller("twin", of: user, in: .development, on: suite.ground)
@@ -111,7 +111,7 @@ struct Outsiders: Sendable {
     return nil
   }
 
-  /// An app that another user runs says what the link is (A5).
+  /// An app that another user runs says what the link is (TRU-05).
   private func setLink(of device: SimulatedDevice) async {
     guard let own = device.slot.session, let app = try? ContainerID("foreign") else { return }
     let session = AppSession(

@@ -12,7 +12,7 @@ let stops = Flag<Bool>("stop", "end at the first violation")
 let canaries = Flag<Bool>(
   "canaries", "break the product in every way instead, each to be found in \(Canaries.seeds) seeds")
 let twice = Flag<Bool>(
-  "twice", "play each seed twice, with other contents of one user: devices of others must get the same (A1)")
+  "twice", "play each seed twice, with other contents of one user: devices of others must get the same (TRU-01)")
 let fleet = Flag<Int>(
   "fleet", "AGENTS", "play weeks of a fleet of so many devices instead (BEN-17)", default: 0, in: 0...10_000)
 let days = Flag<Int>("days", "N", "how long the fleet is used", default: 60, in: 1...366)

@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test(
-    "issue 5, D21: a planted fault that only one kind of checker sees is found",
+    "TRU-21: a planted fault that only one kind of checker sees is found",
     arguments: [Breakage.ticketWithoutDevice, .leaseNotAsked, .foreignLink, .uncountedBytes])
   func planted(_ breakage: Breakage) throws {
     let result = try simulate(["--seeds", "3", "--stop", "--break", breakage.rawValue])
@@ -75,40 +75,40 @@ import Testing
   }
 
   @Test(
-    "issue 5, B13: permissions that are too wide or too narrow are found, and a revocation that the broker never heard",
+    "TRU-13: permissions that are too wide or too narrow are found, and a revocation that the broker never heard",
     arguments: [Breakage.wideInbox, .wideEdge, .narrowSync, .revocationUntold])
   func permissions(_ breakage: Breakage) throws {
     let result = try simulate(["--seeds", "10", "--stop", "--break", breakage.rawValue])
     #expect(result.status == 1, "\(result.lines.suffix(3))")
-    let checker = breakage == .narrowSync ? "architecture §4" : "A1, A5"
+    let checker = breakage == .narrowSync ? "architecture §4" : "TRU-01, TRU-05"
     #expect(result.lines.contains { $0.contains(": \(checker)") }, "\(result.lines.suffix(3))")
   }
 
   @Test(
-    "issue 5, B13: an app that is taken for the owner is found, and a storage that syncs nothing when the power fails",
+    "TRU-13: an app that is taken for the owner is found, and a storage that syncs nothing when the power fails",
     arguments: [Breakage.hostileOwner, .storageUnsynced])
   func harm(_ breakage: Breakage) throws {
     let result = try simulate(["--seeds", "10", "--stop", "--break", breakage.rawValue])
     #expect(result.status == 1, "\(result.lines.suffix(3))")
-    #expect(result.lines.contains { $0.contains(": A1, A5") } == (breakage == .hostileOwner), "\(result.lines)")
+    #expect(result.lines.contains { $0.contains(": TRU-01, TRU-05") } == (breakage == .hostileOwner), "\(result.lines)")
   }
 
-  @Test("issue 24, A1: devices of others get the same, whatever one user writes")
+  @Test("TRU-01: devices of others get the same, whatever one user writes")
   func twice() throws {
     let result = try simulate(["--twice", "--seeds", "3"])
     #expect(result.status == 0, "\(result.lines.suffix(3))")
   }
 
   @Test(
-    "issue 24, A1: what others get that depends on what one user writes is found by a second run",
+    "TRU-01: what others get that depends on what one user writes is found by a second run",
     arguments: [Breakage.nosyPages, .nosyNotify])
   func nosy(_ breakage: Breakage) throws {
     let result = try simulate(["--twice", "--seeds", "30", "--stop", "--break", breakage.rawValue])
     #expect(result.status == 1, "\(result.lines.suffix(3))")
-    #expect(result.lines.contains { $0.contains(": A1 what a user writes") }, "\(result.lines.suffix(3))")
+    #expect(result.lines.contains { $0.contains(": TRU-01 what a user writes") }, "\(result.lines.suffix(3))")
   }
 
-  @Test("issue 5, D21: the help names every fault that can be planted, a dozen at least")
+  @Test("TRU-21: the help names every fault that can be planted, a dozen at least")
   func names() throws {
     let help = try simulate(["--help"]).lines.joined(separator: " ")
     for breakage in Breakage.allCases { #expect(help.contains(breakage.rawValue)) }

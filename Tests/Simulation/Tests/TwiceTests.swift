@@ -2,8 +2,8 @@ import CaravanRuntime
 import CaravanTestKit
 import Testing
 
-/// Goal: clusters that are compared differ in nothing but what differs in them (A1). Method: two of one seed, in one of
-/// which somebody does more.
+/// Goal: clusters that are compared differ in nothing but what differs in them (TRU-01). Method: two of one seed, in
+/// one of which somebody does more.
 @Suite struct TwiceTests {
   private struct Observation: Equatable {
     var chances: [UInt64] = []

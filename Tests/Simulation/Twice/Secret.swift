@@ -1,6 +1,6 @@
-/// What one user's apps write, in two runs of a seed that must look the same to everybody else (A1): each letter, digit
-/// and byte of the one run is another in the other, and nothing else differs. All of it comes out of the same draws,
-/// has the same length, repeats itself at the same places and is as hard to pack.
+/// What one user's apps write, in two runs of a seed that must look the same to everybody else (TRU-01): each letter,
+/// digit and byte of the one run is another in the other, and nothing else differs. All of it comes out of the same
+/// draws, has the same length, repeats itself at the same places and is as hard to pack.
 struct Secret: Sendable, Hashable {
   let user: String
   /// In one of both runs the apps write what the dice say.

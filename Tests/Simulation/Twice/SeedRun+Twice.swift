@@ -11,7 +11,7 @@ extension SeedRun {
   }
 
   /// Two clusters of one seed that differ in what one user's apps write: whatever else both show, devices of others
-  /// must get the same in the same order (A1).
+  /// must get the same in the same order (TRU-01).
   ///
   /// What its user's own devices do otherwise may come of that, and is no leak: hashes of chunks say in which order
   /// they are sent and so how many go into one message, names say which page of a table a row is on. That must not
@@ -39,7 +39,7 @@ extension SeedRun {
 
 /// Where a device was told one thing in one run, and another in the other.
 struct Difference: Sendable, CustomStringConvertible {
-  static let invariant = "A1 what a user writes changes nothing for others"
+  static let invariant = "TRU-01 what a user writes changes nothing for others"
 
   let device: String
   let index: Int

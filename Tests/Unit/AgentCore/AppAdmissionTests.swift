@@ -4,7 +4,7 @@ import Testing
 
 /// Goal: the rule of first contacts. Method: tables.
 @Suite struct AppAdmissionTests {
-  @Test("issue 5, A6: known at once are the agent's own apps and a package's; others wait, unless the device is open")
+  @Test("TRU-06: known at once are the agent's own apps and a package's; others wait, unless the device is open")
   func verdicts() {
     let (closed, open) = (AppAdmission(agentUser: 5), AppAdmission(agentUser: 5, isOpen: true))
     for (user, registered, verdict) in [
@@ -17,7 +17,7 @@ import Testing
     #expect(closed.isOwner(0) && closed.isOwner(5) && !closed.isOwner(6) && !open.isOwner(6))
   }
 
-  @Test("issue 5, A6: contacts that wait are bounded, for each user and in all, and nobody displaces another's")
+  @Test("TRU-06: contacts that wait are bounded, for each user and in all, and nobody displaces another's")
   func waiting() {
     var waiting = WaitingApps(AppShare(app: 1, user: 2, all: 5))
     func app(_ name: String) -> ContainerID { ContainerID(unchecked: name) }
@@ -32,7 +32,7 @@ import Testing
     #expect(waiting.contacts.map(\.user) == [9, 1, 3, 4])
   }
 
-  @Test("issue 5, A6: a package's file has a name and a uid, each once, and nothing else")
+  @Test("TRU-06: a package's file has a name and a uid, each once, and nothing else")
   func registrations() throws {
     let good = try AppRegistration(parsing: "# an app\n\n name = album \nuid=1001 # theirs\n")
     #expect(good.app.text == "album" && good.user == .number(1_001))

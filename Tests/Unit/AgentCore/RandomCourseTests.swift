@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test("SIM-43, issue 5, A2: nobody has to go for somebody who is turned away")
+  @Test("SIM-43, TRU-02: nobody has to go for somebody who is turned away")
   func nobodyGoesInVain() throws {
     var slots = AppSlots(
       AppSlots.Shares(

@@ -93,7 +93,7 @@ import Testing
     #expect(!ledger.hasUnsaved)
   }
 
-  @Test("issue 5, C17: what a table has carried since it was made counts on over days and failed writes to the disk")
+  @Test("TRU-17: what a table has carried since it was made counts on over days and failed writes to the disk")
   func totals() {
     var ledger = UsageLedger(totals: [Self.table: .init(up: 5, down: 6)])
     let shares = UsageLedger.Shares(tables: [Self.table: .init(up: 3, down: 1)], device: .init(up: 1))

@@ -46,7 +46,7 @@ struct SuitePlanTests {
     }
     #expect(lines.filter { $0.contains("--data /d/query ") || $0.hasSuffix("--data /d/query") }.count == 1)
     #expect(lines.filter { $0.hasSuffix("--data /d/query-2") }.count == 1)
-    // Who seals or opens has the ring (issue 5, A9): tickets sync and storage, change tokens sync and notify.
+    // Who seals or opens has the ring (TRU-09): tickets sync and storage, change tokens sync and notify.
     func holders(_ file: String) -> [String] {
       zip(processes, lines).filter { $1.contains(file) }.map(\.0.name).sorted()
     }
@@ -54,7 +54,7 @@ struct SuitePlanTests {
     #expect(holders("token.key") == ["notify", "sync"])
     #expect(lines.filter { $0.contains("device-signing.nk") }.count == 1)
     #expect(lines.filter { $0.hasSuffix("--open-containers") }.count == 1, "only the registry opens containers")
-    #expect(lines.filter { $0.contains("--alias-key /d/keys/alias.key") }.count == 1, "issue 5, A9: sync's alone")
+    #expect(lines.filter { $0.contains("--alias-key /d/keys/alias.key") }.count == 1, "TRU-09: sync's alone")
   }
 
   @Test("a process that dies once comes back at once; one that keeps dying more and more slowly, up to a limit")

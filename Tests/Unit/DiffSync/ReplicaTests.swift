@@ -179,7 +179,7 @@ import Testing
     #expect(server.state == replica.objects.mapValues(\.fields))
   }
 
-  @Test("issue 5, C19: a client that is back after a purge keeps what it had not sent, of what is gone there, too")
+  @Test("TRU-19: a client that is back after a purge keeps what it had not sent, of what is gone there, too")
   func purged() throws {
     var (other, replica, server) = (Replica(), Replica(), ModelServer())
     for uuid in ["a", "b", "c", "d"] { try other.create(uuid, "note", ["n": .integer(1), "m": .integer(1)], at: 1) }

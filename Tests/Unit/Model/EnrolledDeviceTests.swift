@@ -3,7 +3,7 @@ import Testing
 
 /// Goal: the one name of a device's enrolment has one written form, and nothing else reads as it. Method: tables.
 @Suite struct EnrolledDeviceTests {
-  @Test("issue 5, A1: an enrolment is written and read in one form")
+  @Test("TRU-01: an enrolment is written and read in one form")
   func oneForm() throws {
     let device = EnrolledDevice(
       user: try UserID("ada"), device: try DeviceID("camera-2"), enrolment: 7, environment: .development)
@@ -13,7 +13,7 @@ import Testing
   }
 
   @Test(
-    "issue 5, A4: an enrolment for production says so in each of its forms, and is not development's of that number")
+    "TRU-04: an enrolment for production says so in each of its forms, and is not development's of that number")
   func production() throws {
     let (user, name) = (try UserID("ada"), try DeviceID("camera-2"))
     let device = EnrolledDevice(user: user, device: name, enrolment: 7, environment: .production)
@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test(
-    "issue 5, A1: what is no enrolment is refused",
+    "TRU-01: what is no enrolment is refused",
     arguments: [
       "", "camera", "ada/camera", "ada/camera/0", "ada/camera/01", "ada/camera/-1", "ada/camera/4294967296",
       "ada/camera/1/", "/camera/1", "ada//1", "ada/*/1", "ada/ca.mera/1", "ada/camera/one",

@@ -33,7 +33,7 @@ import Testing
     if case .limitExceeded = error { true } else { false }
   }
 
-  @Test("issue 5, A2: empty elements of any repeated message are refused before they are unpacked")
+  @Test("TRU-02: empty elements of any repeated message are refused before they are unpacked")
   func empties() {
     var tried = 0
     for (number, shape) in WireShape.all.enumerated() {
@@ -46,7 +46,7 @@ import Testing
     #expect(tried > 50)
   }
 
-  @Test("issue 5, A2: empty messages, one in another down to the deepest, are counted with those around them")
+  @Test("TRU-02: empty messages, one in another down to the deepest, are counted with those around them")
   func nested() {
     for (number, shape) in WireShape.all.enumerated() {
       for field in shape.fields where field.kind == .message {
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A2: a million empty operations are refused for their number")
+  @Test("TRU-02: a million empty operations are refused for their number")
   func operations() {
     let bytes = Self.repeating(Self.tag(2, 2) + [0], 1 << 20)
     #expect(throws: CaravanError.self) { try Exchange.decode(bytes) }
@@ -69,7 +69,7 @@ import Testing
         == .limitExceeded("more than 512 operations: send them in several messages"))
   }
 
-  @Test("issue 5, A2: fields that nobody knows, or one field again and again, cost no more than their bytes may")
+  @Test("TRU-02: fields that nobody knows, or one field again and again, cost no more than their bytes may")
   func unknown() {
     let unknown = Self.tag(1_000_000, 0) + [1]
     for shape in [Exchange.shape, ChunkRequest.shape] {
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A2: a message in a field for one comes once: merging many costs all of them, each time")
+  @Test("TRU-02: a message in a field for one comes once: merging many costs all of them, each time")
   func merged() throws {
     let ticket = Ticket(device: "d").encoded()
     let once = Self.tag(1, 2) + [UInt8(ticket.count)] + ticket
@@ -88,7 +88,7 @@ import Testing
     #expect(throws: WireError.self) { try Operation(decoding: push + push) }
   }
 
-  @Test("issue 5, A2: what is no message is refused by the scanner, and none of it makes it trap")
+  @Test("TRU-02: what is no message is refused by the scanner, and none of it makes it trap")
   func broken() {
     let broken: [[UInt8]] = [
       [0x80], [0x0b], [0x0c], [0x0e], [0x0f], [0x00, 0x00], [0x12], [0x12, 0x05], [0x12, 0xff, 0xff, 0xff, 0xff, 0x0f],
@@ -98,7 +98,7 @@ import Testing
     for bytes in broken { #expect(Self.refusal(bytes, Exchange.shape) != nil, "\(bytes)") }
   }
 
-  @Test("issue 5, A2: packed numbers and lists with a bound of their own are counted by element")
+  @Test("TRU-02: packed numbers and lists with a bound of their own are counted by element")
   func counted() throws {
     let many = Limits.predicateTerms
     let query = QueryRequest(predicate: [PredicateTerm](repeating: PredicateTerm(field: "a"), count: many))
@@ -109,7 +109,7 @@ import Testing
     #expect(throws: CaravanError.self) { try ChunkRequest.decode(put.encoded()) }
   }
 
-  @Test("issue 5, A2: what honest senders send at most is within the bound")
+  @Test("TRU-02: what honest senders send at most is within the bound")
   func honest() throws {
     let most = Limits.operationsPerFrame
     func passes<M: WireMessage & Equatable>(_ message: M) throws {

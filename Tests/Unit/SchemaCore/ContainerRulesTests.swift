@@ -22,7 +22,7 @@ import Testing
       Containers.Facts(registration: container, hasTypes: hasTypes, isOpen: isOpen))
   }
 
-  @Test("issue 5, A4: a container that is not registered is there for nobody, unless the suite is open; in development")
+  @Test("TRU-04: a container that is not registered is there for nobody, unless the suite is open; in development")
   func unregistered() throws {
     for asker in [.operator, .user(ann), .unknown] as [Asker] {
       #expect(code { _ = try admit(asker, nil) } == .zoneDoesNotExist)
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A4: a registration that is missing while there are types is unavailable, also in an open suite")
+  @Test("TRU-04: a registration that is missing while there are types is unavailable, also in an open suite")
   func lostRegistration() {
     for isOpen in [false, true] {
       for environment in Environment.allCases {
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A4: a container for members is absent to others, in the words of one that is not there")
+  @Test("TRU-04: a container for members is absent to others, in the words of one that is not there")
   func members() throws {
     var container = RegisteredContainer(id: album, name: "Album", owner: ann, developers: [], isForMembers: true)
     func message(_ asker: Asker, _ container: RegisteredContainer?) -> String? {
@@ -59,7 +59,7 @@ import Testing
     #expect(try admit(.unknown, container) == .known(container))
   }
 
-  @Test("issue 5, A4: to a container for members users are invited, who use it and develop nothing, and uninvited")
+  @Test("TRU-04: to a container for members users are invited, who use it and develop nothing, and uninvited")
   func guests() throws {
     let open = RegisteredContainer(id: album, name: "album", owner: ann)
     #expect(code { _ = try Containers.invite(bob, to: open) } == .invalidData)
@@ -80,7 +80,7 @@ import Testing
     #expect(code { _ = try Containers.invite(bob, to: container) } == .limitExceeded)
   }
 
-  @Test("issue 5, A4: whose first use opens a container develops it, in development, until its owner is confirmed")
+  @Test("TRU-04: whose first use opens a container develops it, in development, until its owner is confirmed")
   func firstUse() throws {
     let container = Containers.firstUse(of: album, by: .user(ann))
     #expect(container.owner == ann && container.environments == [.development] && Containers.isUnconfirmed(container))
@@ -95,7 +95,7 @@ import Testing
   }
 
   @Test(
-    "issue 5, A4: names are of a few characters, and ids are tokens",
+    "TRU-04: names are of a few characters, and ids are tokens",
     arguments: [
       ("album", true), ("com.Example_Album-2", true), (String(repeating: "x", count: 255), true), ("", false),
       (".", false), ("..", false), ("caravan", false), ("Caravan", false), ("a b", false), ("ä", false),
@@ -121,7 +121,7 @@ import Testing
     #expect(id.text.count == "c-".count + SchemaLimits.randomIDLetters && id.text.hasPrefix("c-bcd"), "\(id)")
   }
 
-  @Test("issue 5, A4: developers, containers of a user and of the suite are bounded, each with its error")
+  @Test("TRU-04: developers, containers of a user and of the suite are bounded, each with its error")
   func bounds() throws {
     var container = RegisteredContainer(id: album, name: "album", owner: ann)
     for number in 0..<SchemaLimits.developersPerContainer {
@@ -138,7 +138,7 @@ import Testing
     #expect(code { try Containers.checkRoom(all: 0, owned: owned) } == .limitExceeded)
   }
 
-  @Test("issue 5, A3: users who develop nothing leave developers room for types, and for versions of one")
+  @Test("TRU-03: users who develop nothing leave developers room for types, and for versions of one")
   func typeShares() throws {
     let proposal = RecordType(id: 0, definition: 0, name: "new", fields: Self.fields)
     func refusal(_ count: UInt32, _ versions: [RecordType] = [], by standing: Standing) -> ErrorCode? {
@@ -176,7 +176,7 @@ import Testing
       by: standing)
   }
 
-  @Test("issue 5, A4: how records behave is said by developers and the operator; fields are added by everybody")
+  @Test("TRU-04: how records behave is said by developers and the operator; fields are added by everybody")
   func settings() throws {
     let (short, none) = (TypeSettings(ttlMilliseconds: 1), TypeSettings())
     for standing in [.operator, .developer] as [Standing] {
@@ -196,7 +196,7 @@ import Testing
   }
 
   @Test(
-    "issue 5, A4: in production no device changes a type, its developer's neither; the answer says who does and how")
+    "TRU-04: in production no device changes a type, its developer's neither; the answer says who does and how")
   func production() throws {
     for standing in [.user, .developer] as [Standing] {
       for isNew in [false, true] {
@@ -210,7 +210,7 @@ import Testing
     #expect(code { _ = try decide(nil, after: nil, more: true, by: .operator, in: .production) } == nil)
   }
 
-  @Test("issue 5, A4: what a developer says by hand counts in production as well; what a user says does not")
+  @Test("TRU-04: what a developer says by hand counts in production as well; what a user says does not")
   func declared() throws {
     let short = TypeSettings(ttlMilliseconds: 1)
     func decided(by standing: Standing, _ settings: TypeSettings?, more: Bool, isNew: Bool) -> ErrorCode? {

@@ -85,7 +85,7 @@ import Testing
     #expect(try decide(type(first), [old, new]) == .existing(old))
   }
 
-  @Test("CK-26, issue 5, C15: who extends an older version gets what others have added as well, and adds once")
+  @Test("CK-26, TRU-15: who extends an older version gets what others have added as well, and adds once")
   func branch() throws {
     let old = type(first, id: 3, definition: 3)
     let theirs = type(first + [("photo", .object)], id: 5, definition: 3)
@@ -157,7 +157,7 @@ import Testing
     #expect(try decide(type(first + [("photo", .object)]), [known], next: 10) == .add(more), "settings stay")
   }
 
-  @Test("issue 5, C19: settings that a device remembers change nothing; those that nobody registered are told")
+  @Test("TRU-19: settings that a device remembers change nothing; those that nobody registered are told")
   func rememberedSettings() throws {
     func behaving(_ id: UInt32, _ ttl: UInt64, _ fields: [(String, FieldKind)]) -> RecordType {
       var type = type(fields, id: id, definition: id > 0 ? 3 : 0)

@@ -5,7 +5,7 @@ internal import CaravanModel
 internal import CaravanRuntime
 internal import CaravanSQLite
 
-/// A directory's ring of ticket keys, and the key of aliases, which is another (issue 5, A9).
+/// A directory's ring of ticket keys, and the key of aliases, which is another (TRU-09).
 extension KeyDirectory {
   static let ringFile = RingPurpose.tickets.file
 

@@ -4,7 +4,7 @@ internal import CaravanLaunch
 internal import CaravanModel
 internal import CaravanRuntime
 
-/// `caravan keys show`, `rotate`, `distrust`: other keys of tickets and tokens while services run (issue 5, A9).
+/// `caravan keys show`, `rotate`, `distrust`: other keys of tickets and tokens while services run (TRU-09).
 enum RingCommands {
   private static let directory = Flag<String>("dir", "D", "where the keys are: a suite's directory, or that of keys")
   private static let json = Flag<Bool>("json", "for programs")

@@ -3,7 +3,7 @@ public protocol TicketKeys: Sendable {
   var ring: KeyRing { get }
 }
 
-/// The keys of tickets and tokens (issue 5, A9). The first seals, all open, so that a key can change while nobody
+/// The keys of tickets and tokens (TRU-09). The first seals, all open, so that a key can change while nobody
 /// starts over.
 public struct KeyRing: Hashable, Sendable {
   /// Whoever opens tries every key, so there are few.

@@ -21,8 +21,8 @@ extension Subject {
   }
 }
 
-/// How much of something bounded each device has in use, and each user: neither can have all of it (issue 5, A2), and
-/// nor can all of development (A4). The suite's own requests have no share, and are bounded by the whole.
+/// How much of something bounded each device has in use, and each user: neither can have all of it (TRU-02), and
+/// nor can all of development (TRU-04). The suite's own requests have no share, and are bounded by the whole.
 struct SenderShares {
   private let perDevice: Int
   private let perUser: Int

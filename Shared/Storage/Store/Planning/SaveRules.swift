@@ -275,7 +275,7 @@ extension WriteTerms {
   }
 
   /// Whether an edit is later than the one that left `item`. A stamp ahead of the store's own time was made by a clock
-  /// of the store's that was wrong: it says nothing, and whoever comes now is later (issue 5, B12).
+  /// of the store's that was wrong: it says nothing, and whoever comes now is later (TRU-12).
   fileprivate func isLater(_ id: UInt32, than item: FieldHistory.Item, now: Int64) -> Bool {
     item.stamp > HybridStamp(milliseconds: now + Self.tolerance) || stamp(of: id, now: now) > item.stamp
   }

@@ -4,7 +4,7 @@ internal import CaravanLaunch
 internal import CaravanModel
 internal import CaravanRuntime
 
-/// What one hostile device costs others (issue 5, A2): how long saves of ten honest devices take, each at a fixed rate,
+/// What one hostile device costs others (TRU-02): how long saves of ten honest devices take, each at a fixed rate,
 /// beside an eleventh honest one, and beside a device that sends 200 hostile frames a second at nice 19.
 struct HostileBench: Sendable {
   let suite: BenchSuite

@@ -6,7 +6,7 @@ internal import CaravanModel
 internal import CaravanRuntime
 internal import CaravanWire
 
-/// What one hostile device sends to harm others at little expense (issue 5, A2).
+/// What one hostile device sends to harm others at little expense (TRU-02).
 enum HostileKind: String, CaseIterable, FlagValue {
   /// A million empty operations, in 216 bytes.
   case empty

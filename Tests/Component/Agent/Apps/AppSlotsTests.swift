@@ -69,7 +69,7 @@ struct AppSlotsTests {
 
   // Goal: many users who do not say who they are keep no other out either.
   // Method: five of three users; whoever comes then pushes out one of the user who has most.
-  @Test("issue 5, A2: of all users together, too, the one that came first of who has most goes")
+  @Test("TRU-02: of all users together, too, the one that came first of who has most goes")
   func namelessOfAll() throws {
     var slots = AppSlots(Self.shares)
     let first = try slots.admit(user: 1).slot

@@ -17,7 +17,7 @@ struct DeviceOwnerTests {
   private static let album = ContainerID(unchecked: "album")
   private static let open = AppServer.Configuration(isOpen: true)
 
-  @Test("issue 5, A5: another user sets no link, no budget and no policy, resets no device, and decides on no app")
+  @Test("TRU-05: another user sets no link, no budget and no policy, resets no device, and decides on no app")
   func deviceWide() async throws {
     try await AppFixture.with(Self.open) { f in
       let app = try await f.stranger(as: "album")
@@ -71,7 +71,7 @@ struct DeviceOwnerTests {
     }
   }
 
-  @Test("issue 5, A6: another user's first contact waits, visibly, until the owner allows it; no other user profits")
+  @Test("TRU-06: another user's first contact waits, visibly, until the owner allows it; no other user profits")
   func first() async throws {
     try await AppFixture.with { f in
       let refused = try await f.refusal(of: AppHello(app: "album"))
@@ -94,7 +94,7 @@ struct DeviceOwnerTests {
     }
   }
 
-  @Test("issue 5, A6: an app that lost its token gets another by its owner's word; the old one is void")
+  @Test("TRU-06: an app that lost its token gets another by its owner's word; the old one is void")
   func lostToken() async throws {
     try await AppFixture.with(Self.open) { f in
       let lost = try await f.stranger().introduce("album")
@@ -109,7 +109,7 @@ struct DeviceOwnerTests {
     }
   }
 
-  @Test("issue 5, A6: a forgotten app is cut off, keeps its tables, and waits again")
+  @Test("TRU-06: a forgotten app is cut off, keeps its tables, and waits again")
   func forgotten() async throws {
     try await AppFixture.with(Self.open) { f in
       let app = try await f.stranger(as: "album")
@@ -126,7 +126,7 @@ struct DeviceOwnerTests {
     }
   }
 
-  @Test("issue 5, A6: an app that an earlier release bound to another user stays known")
+  @Test("TRU-06: an app that an earlier release bound to another user stays known")
   func known() async throws {
     try await AppFixture.with { f in
       let given = try await f.store.authenticate(app: Self.album, token: [], user: OtherUser.one)
@@ -137,7 +137,7 @@ struct DeviceOwnerTests {
     }
   }
 
-  @Test("issue 5, A6: who has not said hello may say nothing long, and so holds no memory")
+  @Test("TRU-06: who has not said hello may say nothing long, and so holds no memory")
   func longHello() async throws {
     try await AppFixture.with { f in
       let peer = try await f.stranger()
@@ -165,7 +165,7 @@ struct PackagedAppTests {
     }
   }
 
-  @Test("issue 5, A6: the user that a package names is let in at once, and no other, the agent's own included")
+  @Test("TRU-06: the user that a package names is let in at once, and no other, the agent's own included")
   func registered() async throws {
     try await Self.with("name = album\nuid = \(OtherUser.one)\n") { f in
       let own = try RawPeer(f.socket)
@@ -176,7 +176,7 @@ struct PackagedAppTests {
     }
   }
 
-  @Test("issue 5, A6: a registration that others could have written says nothing, nor does one of another name")
+  @Test("TRU-06: a registration that others could have written says nothing, nor does one of another name")
   func untrusted() async throws {
     for (text, mode) in [
       ("name = album\nuid = \(OtherUser.one)", 0o666), ("name = notes\nuid = \(OtherUser.one)", 0o644),

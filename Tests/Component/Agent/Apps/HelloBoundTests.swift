@@ -5,7 +5,7 @@ import Testing
 
 /// Goal: who has not said who it is can send little. Method: raw connections.
 @Suite(.timeLimit(.minutes(1))) struct HelloBoundTests {
-  @Test("issue 5, A2: before its hello an app may send a hello's bytes; afterwards a message as long as any")
+  @Test("TRU-02: before its hello an app may send a hello's bytes; afterwards a message as long as any")
   func beforeHello() async throws {
     try await AppFixture.with { f in
       let stranger = try RawPeer(f.socket)

@@ -73,7 +73,7 @@ struct RowStandingTests {
     }
   }
 
-  @Test("SIM-83, issue 5, C19: 5,000 refusals outlive the agent, and go with their rows")
+  @Test("SIM-83, TRU-19: 5,000 refusals outlive the agent, and go with their rows")
   func kept() async throws {
     try await StoreFixture.with { f in
       try await f.agree()
@@ -98,7 +98,7 @@ struct RowStandingTests {
     }
   }
 
-  @Test("SIM-83, issue 5, C19: what was refused longest ago goes first, behind what was changed since")
+  @Test("SIM-83, TRU-19: what was refused longest ago goes first, behind what was changed since")
   func inTurn() async throws {
     try await StoreFixture.with { f in
       try await f.agree()

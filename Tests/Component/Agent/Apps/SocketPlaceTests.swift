@@ -25,7 +25,7 @@ struct SocketPlaceTests {
   }
 
   @Test(
-    "issue 5, A6: a link of another user in the place of the tokens' directory is refused, and leads to no chmod",
+    "TRU-06: a link of another user in the place of the tokens' directory is refused, and leads to no chmod",
     .enabled(if: OtherUser.arePossible))
   func link() async throws {
     try await withTemporaryDirectory { directory in
@@ -48,7 +48,7 @@ struct SocketPlaceTests {
     }
   }
 
-  @Test("issue 5, A6: a directory of another user is not taken for the tokens', nor one in which all may rename all")
+  @Test("TRU-06: a directory of another user is not taken for the tokens', nor one in which all may rename all")
   func places() async throws {
     try await withTemporaryDirectory { directory in
       let socket = "\(directory)/agent.sock"
@@ -65,7 +65,7 @@ struct SocketPlaceTests {
     }
   }
 
-  @Test("issue 5, A6: what is there and is no socket stays; a socket that another agent has made since stays, too")
+  @Test("TRU-06: what is there and is no socket stays; a socket that another agent has made since stays, too")
   func unlinking() async throws {
     try await withTemporaryDirectory { directory in
       let socket = "\(directory)/agent.sock"
@@ -85,7 +85,7 @@ struct SocketPlaceTests {
   }
 
   @Test(
-    "issue 5, A6: whatever another user has put where an app keeps its token, the app comes and has it",
+    "TRU-06: whatever another user has put where an app keeps its token, the app comes and has it",
     .enabled(if: OtherUser.arePossible), arguments: ["file", "link", "directory"])
   func squatted(kind: String) async throws {
     try await AppFixture.with(AppServer.Configuration(isOpen: true)) { f in
@@ -106,7 +106,7 @@ struct SocketPlaceTests {
     }
   }
 
-  @Test("issue 5, A6: a store's directory is its user's alone, and one of another user is not used")
+  @Test("TRU-06: a store's directory is its user's alone, and one of another user is not used")
   func directory() async throws {
     try await withTemporaryDirectory { directory in
       let data = "\(directory)/data"

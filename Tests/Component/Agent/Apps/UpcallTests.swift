@@ -37,7 +37,7 @@ import struct CaravanClient.Upcall
     try await f.apply([F.entry(id, version, "theirs \(version)")])
   }
 
-  @Test("SIM-24, issue 5, C16: a second conflict is told although the first was resolved meanwhile")
+  @Test("SIM-24, TRU-16: a second conflict is told although the first was resolved meanwhile")
   func secondConflict() async throws {
     try await Self.with { f in
       try await f.apply([F.entry("row-1", 1, "a"), F.entry("row-2", 2, "b")])
@@ -55,7 +55,7 @@ import struct CaravanClient.Upcall
     }
   }
 
-  @Test("SIM-23, issue 5, C16: two connections of one app both hear everything")
+  @Test("SIM-23, TRU-16: two connections of one app both hear everything")
   func both() async throws {
     try await Self.with { f in
       try await f.app { one in
@@ -73,7 +73,7 @@ import struct CaravanClient.Upcall
     }
   }
 
-  @Test("SIM-44, issue 5, C16: an app that was away hears what happened meanwhile, once, with the rows' ids")
+  @Test("SIM-44, TRU-16: an app that was away hears what happened meanwhile, once, with the rows' ids")
   func away() async throws {
     try await F.with { f in
       try await f.agree()
@@ -96,7 +96,7 @@ import struct CaravanClient.Upcall
     }
   }
 
-  @Test("SIM-44, issue 5, C16: what was sent to an app that died before it took it is told to the next connection")
+  @Test("SIM-44, TRU-16: what was sent to an app that died before it took it is told to the next connection")
   func notTaken() async throws {
     try await F.with { f in
       try await f.agree()
@@ -119,7 +119,7 @@ import struct CaravanClient.Upcall
     }
   }
 
-  @Test("issue 5, C16: a connection goes on behind the number that the last one had, whatever others have heard")
+  @Test("TRU-16: a connection goes on behind the number that the last one had, whatever others have heard")
   func resumed() async throws {
     try await Self.with { f in
       var number: UInt64 = 0
@@ -141,7 +141,7 @@ import struct CaravanClient.Upcall
     }
   }
 
-  @Test("issue 5, C16: who fell off the log, or asks for what a table of the same name had, is told to look anew")
+  @Test("TRU-16: who fell off the log, or asks for what a table of the same name had, is told to look anew")
   func fellOff() async throws {
     try await Self.with { f in
       var number: UInt64 = 0
@@ -169,7 +169,7 @@ import struct CaravanClient.Upcall
     }
   }
 
-  @Test("issue 5, C16: events survive a restart of the agent, with their numbers")
+  @Test("TRU-16: events survive a restart of the agent, with their numbers")
   func restarted() async throws {
     try await F.with { f in
       try await f.agree()
@@ -184,7 +184,7 @@ import struct CaravanClient.Upcall
     }
   }
 
-  @Test("issue 5, C16: an app that has taken some upcalls of one number goes on before them")
+  @Test("TRU-16: an app that has taken some upcalls of one number goes on before them")
   func queued() {
     var queue = UpcallQueue()
     queue.add(CaravanWire.Upcall(kind: .newData, table: "a", rows: 1, number: 10, after: 4))

@@ -38,7 +38,7 @@ import Testing
     return dump
   }
 
-  @Test("issue 5, A5: wireless is wifi, wwan is cellular, and else the device is wired; a bridge is what is in it")
+  @Test("TRU-05: wireless is wifi, wwan is cellular, and else the device is wired; a bridge is what is in it")
   func classes() throws {
     let tree = [
       "a/uevent": "INTERFACE=a\n", "b/wireless/": "", "c/phy80211/": "", "d/uevent": "DEVTYPE=wwan\nINTERFACE=d\n",
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A5: a device of which the system says nothing is no wire")
+  @Test("TRU-05: a device of which the system says nothing is no wire")
   func unreadable() throws {
     let dump = Self.routes([Kernel.device(2, "eth0"), Kernel.route(2)])
     try Self.with([:]) { watch in
@@ -71,7 +71,7 @@ import Testing
     try Self.with([:]) { #expect($0.link(speaking, saysMetered: nil) == .cellular) }
   }
 
-  @Test("issue 5, A5: NetworkManager and settings make a link dearer, never cheaper")
+  @Test("TRU-05: NetworkManager and settings make a link dearer, never cheaper")
   func dearer() throws {
     try Self.with(["wlan0/wireless/": ""]) { watch in
       let dump = Self.routes([Kernel.device(3, "wlan0"), Kernel.route(3)])
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A5: what counts is the route to the broker, not the default route; of several, the dearest")
+  @Test("TRU-05: what counts is the route to the broker, not the default route; of several, the dearest")
   func broker() throws {
     let devices = [Kernel.device(2, "eth0"), Kernel.device(3, "wwan0", hardware: 519), Kernel.route(2)]
     try Self.with(["eth0/": ""]) { watch in
@@ -107,14 +107,14 @@ import Testing
     }
   }
 
-  @Test("issue 5, A5: the kernel itself says how an address is reached", .enabled(if: (try? RouteSocket.dump()) != nil))
+  @Test("TRU-05: the kernel itself says how an address is reached", .enabled(if: (try? RouteSocket.dump()) != nil))
   func kernel() throws {
     let dump = try RouteSocket.dump(brokers: ["127.0.0.1", "::1", "broker.example"])
     // A broker on this machine has something that carries on what comes: the default route counts, if there is one.
     #expect(dump.link { _ in .link(.roaming) } == (try RouteSocket.dump()).link { _ in .link(.roaming) })
   }
 
-  @Test("issue 5, A5: a link that nobody knows counts as the dearest that a table names, and says so")
+  @Test("TRU-05: a link that nobody knows counts as the dearest that a table names, and says so")
   func assumed() {
     #expect(Link.unknown().assumed(among: [.wifi, .cellular, .wired]).cost == .cellular)
     #expect(Link.unknown().assumed(among: []).cost == .roaming)
@@ -122,7 +122,7 @@ import Testing
     #expect(Link.unknown().assumed(among: [.wifi]).description.contains("unknown"))
   }
 
-  @Test("issue 5, A5: over a link that nobody knows goes what names the dearest link; a cheaper table waits")
+  @Test("TRU-05: over a link that nobody knows goes what names the dearest link; a cheaper table waits")
   func engine() throws {
     let attic = TableID(app: EngineBench.album.app, name: "attic")
     try EngineBench.run(prepare: { bench in

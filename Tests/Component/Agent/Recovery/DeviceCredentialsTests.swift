@@ -59,7 +59,7 @@ import Testing
     return (names.withLock { $0 }, own.current.jwt.claims.name)
   }
 
-  @Test("issue 5, A1: old credentials are renewed before the device speaks, and kept over a restart")
+  @Test("TRU-01: old credentials are renewed before the device speaks, and kept over a restart")
   func renews() async throws {
     try await withTemporaryDirectory { directory in
       let signer = try Signer()
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A1: what is not this device's is not taken, and the old credentials stay")
+  @Test("TRU-01: what is not this device's is not taken, and the old credentials stay")
   func foreign() async throws {
     try await withTemporaryDirectory { directory in
       let signer = try Signer()

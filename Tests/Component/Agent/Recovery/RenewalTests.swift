@@ -8,7 +8,7 @@ import CaravanWire
 import Testing
 
 /// Goal: credentials that end are renewed in time, whatever the device's wall clock says, and never again and again
-/// (issue 5, A9). Method: a device on the bus in memory, a cloud that signs, and a clock that the test moves.
+/// (TRU-09). Method: a device on the bus in memory, a cloud that signs, and a clock that the test moves.
 @Suite(.timeLimit(.minutes(1))) struct RenewalTests {
   private static let week: Int64 = 7 * 86_400
   private static let made: Int64 = 1_700_000_000
@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A9: half of the time is over, and the device has others for a week; before, nobody is asked")
+  @Test("TRU-09: half of the time is over, and the device has others for a week; before, nobody is asked")
   func inTime() async throws {
     try await Self.with { cluster in
       for _ in 0..<13 { try await cluster.pass(.seconds(6 * 3_600)) }
@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A9: who cannot be renewed asks again, now and then, and is renewed when it can be")
+  @Test("TRU-09: who cannot be renewed asks again, now and then, and is renewed when it can be")
   func again() async throws {
     try await Self.with { cluster in
       cluster.fails.withLock { $0 = true }
@@ -110,7 +110,7 @@ import Testing
   }
 
   @Test(
-    "issue 5, A9: a clock that is years wrong has a device renew now, and then no more often than half of the time",
+    "TRU-09: a clock that is years wrong has a device renew now, and then no more often than half of the time",
     arguments: [Duration.seconds(10 * 365 * 86_400), .seconds(-10 * 365 * 86_400)])
   func wrongClock(ahead: Duration) async throws {
     try await Self.with(clockAhead: ahead) { cluster in
@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A9: a device that was away for too long is told so, with what helps")
+  @Test("TRU-09: a device that was away for too long is told so, with what helps")
   func over() async throws {
     try await Self.with(clockAhead: .seconds(8 * 86_400)) { cluster in
       cluster.fails.withLock { $0 = true }

@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test(
-    "issue 5, C14: rows are hidden at once, what was not sent is readable aside and counted, and nothing is written")
+    "TRU-14: rows are hidden at once, what was not sent is readable aside and counted, and nothing is written")
   func hidden() async throws {
     try await Self.with { f, _ in
       let snapshot = try await f.store.beginRead(ReadRequest(table: F.photos, isHeld: true), owner: 1)
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, C14: when the zone is there again, everything shows and what was not sent goes")
+  @Test("TRU-14: when the zone is there again, everything shows and what was not sent goes")
   func back() async throws {
     try await Self.with { f, clock in
       _ = try await f.store.takeUpcalls(F.photos)
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, C14: only a second answer ten minutes later discards, whatever the wall clock does and restarts hide")
+  @Test("TRU-14: only a second answer ten minutes later discards, whatever the wall clock does and restarts hide")
   func discarded() async throws {
     try await Self.with { f, clock in
       #expect(try await f.store.zoneIsGone(F.photos) == .hidden)
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, C14: a table that the cloud never had anything of keeps its rows, whatever is said of its zone")
+  @Test("TRU-14: a table that the cloud never had anything of keeps its rows, whatever is said of its zone")
   func never() async throws {
     try await F.with { f in
       try await f.write("unsent")
@@ -105,7 +105,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, C14: an answer while a push is on its way or a write is open discards nothing")
+  @Test("TRU-14: an answer while a push is on its way or a write is open discards nothing")
   func busy() async throws {
     try await Self.with { f, clock in
       let plan = try #require(try await f.collect())

@@ -22,7 +22,7 @@ struct AuthorshipTests {
     return try await f.store.beginRead(request, owner: f.owner).rows.map(\.authorship)
   }
 
-  @Test("issue 5, C18: of rows that come, and of those that are from before the cloud kept it")
+  @Test("TRU-18: of rows that come, and of those that are from before the cloud kept it")
   func incoming() async throws {
     try await F.with { f in
       try await f.agree()
@@ -43,7 +43,7 @@ struct AuthorshipTests {
     }
   }
 
-  @Test("issue 5, C18: rows are read in the order of their times; what nobody knows comes first")
+  @Test("TRU-18: rows are read in the order of their times; what nobody knows comes first")
   func order() async throws {
     try await F.with { f in
       try await f.agree()
@@ -68,7 +68,7 @@ struct AuthorshipTests {
     }
   }
 
-  @Test("issue 5, C18: of rows that the cloud accepted, and of their echo")
+  @Test("TRU-18: of rows that the cloud accepted, and of their echo")
   func accepted() async throws {
     try await F.with { f in
       try await f.agree()
@@ -103,7 +103,7 @@ struct AuthorshipTests {
     }
   }
 
-  @Test("issue 5, C18: a row in conflict is of the version it was; resolved, it is still known who made it")
+  @Test("TRU-18: a row in conflict is of the version it was; resolved, it is still known who made it")
   func conflicts() async throws {
     try await F.with { f in
       try await f.agree()

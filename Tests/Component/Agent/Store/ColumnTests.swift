@@ -33,7 +33,7 @@ import Testing
     return try RecordFields(body: body)
   }
 
-  @Test("CK-26, issue 5, C15: rows that were not sent go after the extension, with the new column; over a restart")
+  @Test("CK-26, TRU-15: rows that were not sent go after the extension, with the new column; over a restart")
   func unsent() async throws {
     try await F.with { f in
       try await f.agree()
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test("CK-26, issue 5, C15: what a newer device wrote before shows at once, but where the app has written since")
+  @Test("CK-26, TRU-15: what a newer device wrote before shows at once, but where the app has written since")
   func adopted() async throws {
     try await F.with { f in
       try await f.agree()
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test("CK-26, issue 5, C15: an older device's save keeps the fields that it does not know")
+  @Test("CK-26, TRU-15: an older device's save keeps the fields that it does not know")
   func older() async throws {
     try await F.with { f in
       try await f.agree()
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, C15: what is on its way when the table gains columns is recorded; so is a batch")
+  @Test("TRU-15: what is on its way when the table gains columns is recorded; so is a batch")
   func underWay() async throws {
     try await F.with { f in
       try await f.agree()
@@ -138,7 +138,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, C15: an open conflict keeps all three copies, and is resolved with the new column")
+  @Test("TRU-15: an open conflict keeps all three copies, and is resolved with the new column")
   func conflict() async throws {
     try await F.with { f in
       try await f.agree()
@@ -163,7 +163,7 @@ import Testing
     }
   }
 
-  @Test("UNI-13, issue 5, C15: in a table of snapshots, what waits shows with the new column")
+  @Test("UNI-13, TRU-15: in a table of snapshots, what waits shows with the new column")
   func snapshot() async throws {
     try await F.with { f in
       try await f.agree()
@@ -182,7 +182,7 @@ import Testing
     }
   }
 
-  @Test("UNI-17, issue 5, C15: objects that are overwritten in place stay what they are; new ones are written beside")
+  @Test("UNI-17, TRU-15: objects that are overwritten in place stay what they are; new ones are written beside")
   func inPlace() async throws {
     try await F.with { f in
       try await f.agree()
@@ -204,7 +204,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, C15: a column that would vanish or change, or a late primary key, is refused; nothing changes")
+  @Test("TRU-15: a column that would vanish or change, or a late primary key, is refused; nothing changes")
   func refused() async throws {
     try await F.with { f in
       try await f.agree()
@@ -230,7 +230,7 @@ import Testing
     }
   }
 
-  @Test("SIM-78, issue 5, C15: a damaged database is salvaged with rows from before and after the extension")
+  @Test("SIM-78, TRU-15: a damaged database is salvaged with rows from before and after the extension")
   func salvaged() async throws {
     try await F.with { f in
       try await f.agree()

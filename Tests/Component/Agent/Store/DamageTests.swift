@@ -254,7 +254,7 @@ struct DamageTests {
     }
   }
 
-  @Test("issue 5, C19: the repair of one row reads no other; what only that row named goes with the next start")
+  @Test("TRU-19: the repair of one row reads no other; what only that row named goes with the next start")
   func alone() async throws {
     try await F.with { f in
       try await f.agree()

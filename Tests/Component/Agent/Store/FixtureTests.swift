@@ -22,7 +22,7 @@ struct FixtureTests {
     #expect(process.terminationStatus == 0, "zstd is there: Deploy/packages test")
   }
 
-  @Test("issue 5, C18, A1: rows, unsent ones and a conflict are as they were", arguments: ["phone", "tablet"])
+  @Test("TRU-18, TRU-01: rows, unsent ones and a conflict are as they were", arguments: ["phone", "tablet"])
   func opens(device: String) async throws {
     let directory = try TemporaryDirectory()
     try Self.unpack(into: directory.path)

@@ -28,7 +28,7 @@ struct IdleCursorTests {
     return true
   }
 
-  @Test("issue 5, C19: a cursor that nobody uses is closed by a timer when its time is over, and not before")
+  @Test("TRU-19: a cursor that nobody uses is closed by a timer when its time is over, and not before")
   func idle() throws {
     try AgentCluster.run { device in
       try await device.register(Self.chat)

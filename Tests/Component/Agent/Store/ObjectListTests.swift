@@ -134,7 +134,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, C17: that a list, or what it names, has yet to come is no damage")
+  @Test("TRU-17: that a list, or what it names, has yet to come is no damage")
   func noDamage() async throws {
     let (entry, chunks) = try await elsewhere(StoreFixture.noise(10_000))
     try await Self.with { f in

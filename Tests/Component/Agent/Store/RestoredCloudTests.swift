@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, C19: settings that the cloud has otherwise than before are in the status until they are as before")
+  @Test("TRU-19: settings that the cloud has otherwise than before are in the status until they are as before")
   func settings() async throws {
     func type(_ id: UInt32, ttl: UInt64) -> CaravanModel.RecordType {
       var type = StoreFixture.type

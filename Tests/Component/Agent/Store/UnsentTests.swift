@@ -13,7 +13,7 @@ import Testing
     return error?.message ?? ""
   }
 
-  @Test("issue 5, C14: a table with unsent changes is not dropped, and the refusal says how many")
+  @Test("TRU-14: a table with unsent changes is not dropped, and the refusal says how many")
   func drop() async throws {
     try await F.with { f in
       try await f.agree()
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, C14: rows in conflict are unsent; a table whose changes have all been taken is dropped as ever")
+  @Test("TRU-14: rows in conflict are unsent; a table whose changes have all been taken is dropped as ever")
   func conflict() async throws {
     try await F.with { f in
       try await f.agree()
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, C14: what was unsent when a table became local only still is")
+  @Test("TRU-14: what was unsent when a table became local only still is")
   func localOnly() async throws {
     try await F.with { f in
       try await f.agree()
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, C14: neither fewer rows nor another query nor the end of a registration loses what is unsent")
+  @Test("TRU-14: neither fewer rows nor another query nor the end of a registration loses what is unsent")
   func narrower() async throws {
     try await F.with { f in
       try await f.agree()
@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  @Test("REC-27, issue 5, C14: a reset that takes the server's copies is refused while changes are unsent, or told to")
+  @Test("REC-27, TRU-14: a reset that takes the server's copies is refused while changes are unsent, or told to")
   func reset() async throws {
     try await F.with { f in
       try await f.agree()

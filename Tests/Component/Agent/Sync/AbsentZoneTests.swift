@@ -34,7 +34,7 @@ import Testing
     #expect(status.zoneIsGone && status.aside == 1 && status.rows == 0)
   }
 
-  @Test("issue 5, C14: a push that hears it keeps its rows; when the zone is there again they go, unasked")
+  @Test("TRU-14: a push that hears it keeps its rows; when the zone is there again they go, unasked")
   func back() throws {
     try AgentCluster.run { device in
       try await Self.begin(device)
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, C14: when an app syncs, it is told; and the answer, ten minutes later, is believed")
+  @Test("TRU-14: when an app syncs, it is told; and the answer, ten minutes later, is believed")
   func gone() throws {
     try AgentCluster.run { device in
       try await Self.begin(device)
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, C14: an agent that starts again asks again, and gives up no sooner for it")
+  @Test("TRU-14: an agent that starts again asks again, and gives up no sooner for it")
   func restarted() throws {
     try AgentCluster.run(lives: 3) { device, life in
       switch life {

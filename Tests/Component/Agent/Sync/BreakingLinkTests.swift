@@ -119,7 +119,7 @@ struct BreakingLinkTests {
     }
   }
 
-  @Test("MOB-23, issue 5, B10: what the cloud's disk has lost comes again over a link that lets no chunk pass whole")
+  @Test("MOB-23, TRU-10: what the cloud's disk has lost comes again over a link that lets no chunk pass whole")
   func lostAtCloud() throws {
     let link = BreakingLink(["a"], every: 20_000)
     let suite = try SuiteCluster(seed: 12, policy: link, hasFiles: true)

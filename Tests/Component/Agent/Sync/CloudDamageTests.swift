@@ -9,14 +9,14 @@ import Testing
 @testable import CaravanAgentStore
 @testable import CaravanAgentSync
 
-/// Goal: whatever the cloud's disk loses of objects comes back as long as one device has it (issue 5, B10). Method: the
+/// Goal: whatever the cloud's disk loses of objects comes back as long as one device has it (TRU-10). Method: the
 /// cloud's file of chunks is emptied under devices with real stores, in one simulated cluster.
 @Suite(.timeLimit(.minutes(2))) struct CloudDamageTests {
   private static func photo(_ number: Int) -> [UInt8] { SeededRandom(seed: 500 + UInt64(number)).bytes(20_000) }
 
   private static func loseChunks(_ suite: SuiteCluster) { Files.write([], to: "\(suite.cloud)/store-0.chunks") }
 
-  @Test("issue 5, B10: what no device has, and more than a hello asks for, does not stand before what one has")
+  @Test("TRU-10: what no device has, and more than a hello asks for, does not stand before what one has")
   func rest() throws {
     let suite = try SuiteCluster(seed: 1, hasFiles: true)
     try suite.cluster.run(deadline: .seconds(7_200)) {
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, B10: a device whose tables are synced on demand only brings it with the next sync")
+  @Test("TRU-10: a device whose tables are synced on demand only brings it with the next sync")
   func onDemand() throws {
     let suite = try SuiteCluster(seed: 1, hasFiles: true)
     try suite.cluster.run(deadline: .seconds(7_200)) {
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, B10: a device that brought chunks says hello at once, for there may be more")
+  @Test("TRU-10: a device that brought chunks says hello at once, for there may be more")
   func helloAgain() {
     var messages = ControlMessages(generation: 1)
     messages.helloIsDue(at: 5)

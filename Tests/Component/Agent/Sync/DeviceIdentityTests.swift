@@ -42,7 +42,7 @@ import Testing
     #expect(malformed?.code == .invalidData)
   }
 
-  @Test("issue 5, A4: a store is of one environment; one from before devices had one is development's")
+  @Test("TRU-04: a store is of one environment; one from before devices had one is development's")
   func environment() async throws {
     let (tried, used) = (EnrolledDevice("ada", "laptop"), EnrolledDevice("ada", "laptop", in: .production))
     try await StoreFixture.with { f in

@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test(
-    "CK-26, issue 5, C15: under every conflict policy an older device neither loses nor clobbers the new column",
+    "CK-26, TRU-15: under every conflict policy an older device neither loses nor clobbers the new column",
     arguments: ConflictPolicy.allCases)
   func policies(_ policy: ConflictPolicy) throws {
     let suite = try SuiteCluster(seed: 7)
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test("CK-26, issue 5, C15: two devices that add different columns get both, and sync on")
+  @Test("CK-26, TRU-15: two devices that add different columns get both, and sync on")
   func branches() throws {
     let suite = try SuiteCluster(seed: 8)
     try suite.cluster.run(deadline: .seconds(3_600)) {
@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, C17: what a table is said to have carried is what went, its objects and what goes ahead included")
+  @Test("TRU-17: what a table is said to have carried is what went, its objects and what goes ahead included")
   func figures() throws {
     let suite = try SuiteCluster(seed: 9)
     try suite.cluster.run(deadline: .seconds(3_600)) {

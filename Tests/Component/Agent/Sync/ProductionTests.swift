@@ -27,7 +27,7 @@ struct ProductionTests {
   }
 
   @Test(
-    "issue 5, A4: a table that production lacks waits with its rows, says what to do, and goes by itself after that")
+    "TRU-04: a table that production lacks waits with its rows, says what to do, and goes by itself after that")
   func unknownType() throws {
     let suite = try SuiteCluster(seed: 11)
     try suite.cluster.run(deadline: .seconds(40_000)) {

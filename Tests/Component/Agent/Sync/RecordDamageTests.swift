@@ -10,7 +10,7 @@ import Testing
 @testable import CaravanAgentSync
 
 /// Goal: what the cloud's disk damages of records is shown to no device, is taken from none that has it, and comes back
-/// as long as one has it (issue 24, B10). Method: rows of the cloud's store are changed under devices with real stores,
+/// as long as one has it (TRU-10). Method: rows of the cloud's store are changed under devices with real stores,
 /// in one simulated cluster.
 @Suite(.timeLimit(.minutes(2))) struct RecordDamageTests {
   private static func photo(_ number: Int) -> [UInt8] { SeededRandom(seed: 700 + UInt64(number)).bytes(2_000) }
@@ -27,7 +27,7 @@ import Testing
     #expect(db.changedRows > 0)
   }
 
-  @Test("issue 24, B10: a record that the cloud has damaged comes back from the device that has it")
+  @Test("TRU-10: a record that the cloud has damaged comes back from the device that has it")
   func broughtBack() throws {
     let suite = try SuiteCluster(seed: 1, hasFiles: true)
     try suite.cluster.run(deadline: .seconds(7_200)) {
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test("issue 24, B10: a table that starts over keeps what the cloud names and cannot show")
+  @Test("TRU-10: a table that starts over keeps what the cloud names and cannot show")
   func startsOver() throws {
     let suite = try SuiteCluster(seed: 1, hasFiles: true)
     try suite.cluster.run(deadline: .seconds(7_200)) {

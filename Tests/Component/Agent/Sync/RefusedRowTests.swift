@@ -77,7 +77,7 @@ struct RefusedRowTests {
     }
   }
 
-  @Test("issue 5, A4: a row that is another user's to change stays here and says so; it is no conflict, and not lost")
+  @Test("TRU-04: a row that is another user's to change stays here and says so; it is no conflict, and not lost")
   func foreign() throws {
     try AgentCluster.run { device in
       let denied = CaravanError(.accessDenied, "another user made it")
@@ -113,7 +113,7 @@ struct RefusedRowTests {
     }
   }
 
-  @Test("issue 5, C19: 5,000 refused rows hold back no new one, and none goes again before its rest is over")
+  @Test("TRU-19: 5,000 refused rows hold back no new one, and none goes again before its rest is over")
   func thousands() throws {
     try AgentCluster.run { device in
       Self.refuse(device, whole: false)

@@ -48,7 +48,7 @@ struct RepairTests {
   }
 
   @Test(
-    "issue 5, B10: what the cloud's disk has lost comes back from a device that has it; the rest is there meanwhile")
+    "TRU-10: what the cloud's disk has lost comes back from a device that has it; the rest is there meanwhile")
   func cloudRot() throws {
     let suite = try SuiteCluster(seed: 1, hasFiles: true)
     try suite.cluster.run(deadline: .seconds(7_200)) {

@@ -10,7 +10,7 @@ import Testing
 @testable import CaravanAgentApps
 @testable import CaravanAgentStore
 
-/// Goal: the keys of tickets and change tokens change under devices that are at work (issue 5, A9). Method:
+/// Goal: the keys of tickets and change tokens change under devices that are at work (TRU-09). Method:
 /// `SuiteCluster` with a file of keys that its services read again by themselves; sync counts whom it refuses.
 @Suite struct RotationTests {
   private static let refused = CounterName("caravan_sync_operations_total", "")
@@ -53,7 +53,7 @@ import Testing
     return device
   }
 
-  @Test("issue 5, A9: keys are rotated three times under pulls and uploads, and nobody starts over")
+  @Test("TRU-09: keys are rotated three times under pulls and uploads, and nobody starts over")
   func rotation() throws {
     try simulate(seed: 21) { suite in
       let (a, b) = (try await Self.device("a", suite), try await Self.device("b", suite))
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A9: who distrusts the keys of tickets makes no device compare; of tokens, none lose a photo or a row")
+  @Test("TRU-09: who distrusts the keys of tickets makes no device compare; of tokens, none lose a photo or a row")
   func purposes() throws {
     try simulate(seed: 23) { suite in
       let (a, b) = (try await Self.device("a", suite), try await Self.device("b", suite))
@@ -130,7 +130,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A9: after all keys are distrusted, devices compare with the cloud, and unsent rows arrive")
+  @Test("TRU-09: after all keys are distrusted, devices compare with the cloud, and unsent rows arrive")
   func distrust() throws {
     try simulate(seed: 22) { suite in
       let (a, b) = (try await Self.device("a", suite), try await Self.device("b", suite))

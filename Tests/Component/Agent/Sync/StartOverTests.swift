@@ -94,7 +94,7 @@ import Testing
       #expect(bench.store.texts(Bench.album) == ["theirs": "1"])
       let first = try #require(bench.cloud.frames.joined().first { !Self.isControlMessage($0) })
       guard case .propose(let proposal) = first else { return #expect(Bool(false), "\(first)") }
-      #expect(proposal.remembered, "issue 5, C19: settings are the cloud's to say")
+      #expect(proposal.remembered, "TRU-19: settings are the cloud's to say")
       #expect(bench.proposals == 1 && !bench.store.table(Bench.album).isResyncing)
     }
   }

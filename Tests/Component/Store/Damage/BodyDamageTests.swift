@@ -71,7 +71,7 @@ struct BodyDamage: Sendable {
 }
 
 /// Goal: a flipped byte of a record is never shown to anybody as if it were whole, stops nothing else, and is known
-/// (issue 24, B10). Method: rows are changed behind the store's back, on both engines.
+/// (TRU-10). Method: rows are changed behind the store's back, on both engines.
 @Suite(.timeLimit(.minutes(2))) struct BodyDamageTests {
   typealias Engine = BackupTests.Engine
 
@@ -79,7 +79,7 @@ struct BodyDamage: Sendable {
     for number in 1...count { try await f.bench.commit(Sample.zone(), [Sample.save("r\(number)")]) }
   }
 
-  @Test("issue 24, B10: pages leave a damaged record out, name it, and go on", arguments: Engine.allCases)
+  @Test("TRU-10: pages leave a damaged record out, name it, and go on", arguments: Engine.allCases)
   func pages(engine: Engine) async throws {
     try await BodyDamage.with(engine) { f in
       try await Self.fill(f)
@@ -106,7 +106,7 @@ struct BodyDamage: Sendable {
   }
 
   @Test(
-    "issue 24, B10: whoever has passed a damaged record hears of it once it is saved anew", arguments: Engine.allCases)
+    "TRU-10: whoever has passed a damaged record hears of it once it is saved anew", arguments: Engine.allCases)
   func passed(engine: Engine) async throws {
     try await BodyDamage.with(engine) { f in
       try await Self.fill(f)
@@ -122,7 +122,7 @@ struct BodyDamage: Sendable {
     }
   }
 
-  @Test("issue 24, B10: any column of the row that is written once counts", arguments: Engine.allCases)
+  @Test("TRU-10: any column of the row that is written once counts", arguments: Engine.allCases)
   func columns(engine: Engine) async throws {
     try await BodyDamage.with(engine) { f in
       try await Self.fill(f, 7)
@@ -140,7 +140,7 @@ struct BodyDamage: Sendable {
   }
 
   @Test(
-    "issue 24, B10: what is written from before sums were kept is shown, and not checked", arguments: Engine.allCases)
+    "TRU-10: what is written from before sums were kept is shown, and not checked", arguments: Engine.allCases)
   func unchecked(engine: Engine) async throws {
     try await BodyDamage.with(engine) { f in
       try await Self.fill(f)
@@ -151,7 +151,7 @@ struct BodyDamage: Sendable {
     }
   }
 
-  @Test("issue 24, B10: a read by name, a conflict and a merge show nobody what is damaged", arguments: Engine.allCases)
+  @Test("TRU-10: a read by name, a conflict and a merge show nobody what is damaged", arguments: Engine.allCases)
   func commits(engine: Engine) async throws {
     try await BodyDamage.with(engine) { f in
       try await f.bench.commit(Sample.zone(), ["a", "b", "c"].map { Sample.save($0, [1: .integer(1)]) })
@@ -177,7 +177,7 @@ struct BodyDamage: Sendable {
     }
   }
 
-  @Test("issue 24, B10: a snapshot's copy keeps its checksum", arguments: Engine.allCases)
+  @Test("TRU-10: a snapshot's copy keeps its checksum", arguments: Engine.allCases)
   func snapshot(engine: Engine) async throws {
     try await BodyDamage.with(engine) { f in
       let zone = try Sample.zone()
@@ -196,7 +196,7 @@ struct BodyDamage: Sendable {
     }
   }
 
-  @Test("issue 24, B10: scrubbing finds a flipped byte in a list of chunks", arguments: Engine.allCases)
+  @Test("TRU-10: scrubbing finds a flipped byte in a list of chunks", arguments: Engine.allCases)
   func lists(engine: Engine) async throws {
     try await BodyDamage.with(engine) { f in
       let chunk = ChunkDamage.chunk(1)
@@ -219,7 +219,7 @@ struct BodyDamage: Sendable {
   }
 
   @Test(
-    "issue 24, B10: scrubbing finds damaged records that nobody reads, and goes on where it was after a new start",
+    "TRU-10: scrubbing finds damaged records that nobody reads, and goes on where it was after a new start",
     arguments: Engine.allCases)
   func scrub(engine: Engine) async throws {
     try await BodyDamage.with(engine) { f in
@@ -245,7 +245,7 @@ struct BodyDamage: Sendable {
     }
   }
 
-  @Test("issue 24, B10: whose damage it is decides before the limit does", arguments: Engine.allCases)
+  @Test("TRU-10: whose damage it is decides before the limit does", arguments: Engine.allCases)
   func owners(engine: Engine) async throws {
     try await BodyDamage.with(engine) { f in
       for user in ["ada", "bob"] {
@@ -263,7 +263,7 @@ struct BodyDamage: Sendable {
     }
   }
 
-  @Test("issue 24, B10: a user moves with what is damaged, which stays known", arguments: StoreKind.allCases)
+  @Test("TRU-10: a user moves with what is damaged, which stays known", arguments: StoreKind.allCases)
   func move(kind: StoreKind) async throws {
     try await withTemporaryDirectory { directory in
       let body: (MoveBench) async throws -> Void = { bench in
@@ -294,7 +294,7 @@ struct BodyDamage: Sendable {
     }
   }
 
-  @Test("issue 24, B10: a store of layout 5 gets the column, and its rows are unchecked", arguments: Engine.allCases)
+  @Test("TRU-10: a store of layout 5 gets the column, and its rows are unchecked", arguments: Engine.allCases)
   func migration(engine: Engine) async throws {
     try await BodyDamage.with(engine) { f in
       try await Self.fill(f)

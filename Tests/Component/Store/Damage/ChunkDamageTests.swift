@@ -5,11 +5,11 @@ import CaravanTestKit
 import Testing
 
 /// Goal: a flipped byte of a chunk costs that chunk alone, is known from the first who meets it, and is mended by the
-/// next who has the bytes (issue 5, B10). Method: the bytes are changed on the disk behind the store's back, in each
+/// next who has the bytes (TRU-10). Method: the bytes are changed on the disk behind the store's back, in each
 /// place where chunks lie.
 @Suite(.timeLimit(.minutes(2))) struct ChunkDamageTests {
   @Test(
-    "issue 5, B10: a damaged chunk is absent for whoever asks, alone, and is known afterwards",
+    "TRU-10: a damaged chunk is absent for whoever asks, alone, and is known afterwards",
     arguments: ChunkPlace.allCases)
   func absentAlone(place: ChunkPlace) async throws {
     try await ChunkDamage.with(place) { f in
@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test(
-    "issue 5, B10: whoever writes the same bytes again is told that they are missing, before anybody has read them",
+    "TRU-10: whoever writes the same bytes again is told that they are missing, before anybody has read them",
     arguments: ChunkPlace.allCases)
   func rewrite(place: ChunkPlace) async throws {
     try await ChunkDamage.with(place) { f in
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, B10: asking what is missing reads what is there; so does staging it", arguments: ChunkPlace.allCases)
+  @Test("TRU-10: asking what is missing reads what is there; so does staging it", arguments: ChunkPlace.allCases)
   func asking(place: ChunkPlace) async throws {
     try await ChunkDamage.with(place) { f in
       let chunks = try await f.fill(3)
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, B10: an edit that keeps a chunk known to be damaged is told so; one unknown is not read for it")
+  @Test("TRU-10: an edit that keeps a chunk known to be damaged is told so; one unknown is not read for it")
   func edit() async throws {
     try await ChunkDamage.with(.file) { f in
       let chunks = try await f.fill(1)
@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test(
-    "issue 5, B10: a part of a group that names a damaged chunk is told so", arguments: [ChunkPlace.file, .postgres])
+    "TRU-10: a part of a group that names a damaged chunk is told so", arguments: [ChunkPlace.file, .postgres])
   func part(place: ChunkPlace) async throws {
     try await ChunkDamage.with(place) { f in
       let chunks = try await f.fill(2)
@@ -87,7 +87,7 @@ import Testing
   }
 
   @Test(
-    "issue 5, B10: more chunks than a transaction may read are read before it", arguments: [ChunkPlace.file, .postgres])
+    "TRU-10: more chunks than a transaction may read are read before it", arguments: [ChunkPlace.file, .postgres])
   func many(place: ChunkPlace) async throws {
     try await ChunkDamage.with(place) { f in
       let chunks = try await f.fill(40)
@@ -103,7 +103,7 @@ import Testing
   }
 
   @Test(
-    "issue 5, B10: scrubbing finds what nobody reads, goes on where it was after a new start, and ends a round",
+    "TRU-10: scrubbing finds what nobody reads, goes on where it was after a new start, and ends a round",
     arguments: ChunkPlace.allCases)
   func scrub(place: ChunkPlace) async throws {
     try await ChunkDamage.with(place) { f in
@@ -124,7 +124,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, B10: bytes that could not be read for a while, and can be again, are damaged no more")
+  @Test("TRU-10: bytes that could not be read for a while, and can be again, are damaged no more")
   func recovered() async throws {
     try await ChunkDamage.with(.file) { f in
       let chunks = try await f.fill(2)
@@ -141,7 +141,7 @@ import Testing
   }
 
   @Test(
-    "issue 5, B10: damage says what records hold, that first, so that nobody is asked for the bytes of old versions",
+    "TRU-10: damage says what records hold, that first, so that nobody is asked for the bytes of old versions",
     arguments: ChunkPlace.allCases)
   func held(place: ChunkPlace) async throws {
     try await ChunkDamage.with(place) { f in
@@ -158,7 +158,7 @@ import Testing
   }
 
   @Test(
-    "issue 5, B10: a damaged chunk that no record holds any more goes like any other", arguments: ChunkPlace.allCases)
+    "TRU-10: a damaged chunk that no record holds any more goes like any other", arguments: ChunkPlace.allCases)
   func collected(place: ChunkPlace) async throws {
     try await ChunkDamage.with(place) { f in
       let chunks = try await f.fill(2)

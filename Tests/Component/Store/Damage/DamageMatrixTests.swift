@@ -11,7 +11,7 @@ import CaravanWire
 import Foundation
 import Testing
 
-/// Goal: damage goes where its records go, and nothing else is lost on the way (issue 5, B10). Method: a chunk is
+/// Goal: damage goes where its records go, and nothing else is lost on the way (TRU-10). Method: a chunk is
 /// damaged in each place where chunks lie; then backups, restores and moves.
 @Suite(.timeLimit(.minutes(3))) struct DamageMatrixTests {
   private static func source(_ f: ChunkDamage) throws(CaravanError) -> any ArchiveSource {
@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test(
-    "issue 5, B10: a backup goes on and lists what is damaged; restored, it is damaged until somebody brings it",
+    "TRU-10: a backup goes on and lists what is damaged; restored, it is damaged until somebody brings it",
     arguments: ChunkPlace.allCases, [BackupTests.Engine.sqlite, .postgres])
   func backup(place: ChunkPlace, to: BackupTests.Engine) async throws {
     try await ChunkDamage.with(place) { f in
@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test(
-    "issue 5, B10: a user moves with all that is whole; what is damaged can be brought there",
+    "TRU-10: a user moves with all that is whole; what is damaged can be brought there",
     arguments: StoreKind.allCases)
   func move(kind: StoreKind) async throws {
     try await withTemporaryDirectory { directory in

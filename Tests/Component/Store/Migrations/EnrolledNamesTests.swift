@@ -15,7 +15,7 @@ import Testing
   }
 
   @Test(
-    "issue 5, A1: names of devices, of services, and of nobody",
+    "TRU-01: names of devices, of services, and of nobody",
     arguments: [
       ("camera", true, "ada/camera/1"), ("camera", false, "bob/camera/1"), ("@sync/camera", true, "@sync/ada/camera/1"),
       ("@sync/camera", false, "@sync/bob/camera/1"), ("@storage", true, "@storage"),
@@ -32,7 +32,7 @@ import Testing
     #expect(names.complaint?.contains(old) ?? false == new.hasPrefix("?"))
   }
 
-  @Test("issue 5, A1: histories of fields name devices as entries do")
+  @Test("TRU-01: histories of fields name devices as entries do")
   func fields() throws {
     var names = Self.names
     let item = FieldHistory.Item(seq: 3, stamp: HybridStamp(rawValue: 9), writer: "camera")

@@ -33,7 +33,7 @@ import Testing
     return try Fixture.everything(BackupTests.Place(engine: .sqlite, address: path))
   }
 
-  @Test("issue 5, C18: statement n of a migration fails, for n in steps; the next start finishes it")
+  @Test("TRU-18: statement n of a migration fails, for n in steps; the next start finishes it")
   func statements() async throws {
     try await withTemporaryDirectory(isInMemory: true) { path in
       try Fixture.unpack("store", into: path)
@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test(
-    "issue 5, C18: the process or its power ends before change n of the disk", arguments: DiskFaultTests.End.allCases)
+    "TRU-18: the process or its power ends before change n of the disk", arguments: DiskFaultTests.End.allCases)
   func disk(end: DiskFaultTests.End) async throws {
     try await withTemporaryDirectory(isInMemory: true) { path in
       try Fixture.unpack("store", into: path)
@@ -103,7 +103,7 @@ import Testing
   }
 
   @Test(
-    "issue 5, C18: message n of a migration of PostgreSQL is lost, or its answer",
+    "TRU-18: message n of a migration of PostgreSQL is lost, or its answer",
     arguments: [Proxy.Fate.loseMessage, .loseAnswer])
   func messages(fate: Proxy.Fate) async throws {
     let server = try PostgresServer.shared.get()
@@ -132,7 +132,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, C18: several processes that start at once on PostgreSQL migrate it once")
+  @Test("TRU-18: several processes that start at once on PostgreSQL migrate it once")
   func atOnce() async throws {
     var ideal = ""
     try await Fixture.with(.postgres) { _, place in

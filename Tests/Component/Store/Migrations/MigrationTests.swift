@@ -49,7 +49,7 @@ import Testing
     return all
   }
 
-  @Test("issue 5, C18: a store of layout 4 shows what its release showed", arguments: Engine.allCases)
+  @Test("TRU-18: a store of layout 4 shows what its release showed", arguments: Engine.allCases)
   func shows(engine: Engine) async throws {
     let shown = try Self.shown(engine)
     #expect(shown.count == 23, "the expectation is read")
@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A1: layout 5 names every device with its user and enrolment", arguments: Engine.allCases)
+  @Test("TRU-01: layout 5 names every device with its user and enrolment", arguments: Engine.allCases)
   func names(engine: Engine) async throws {
     try await Fixture.with(engine) { bench, place in
       try await bench.open()
@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A1: an op that the release before answered is answered the same", arguments: Engine.allCases)
+  @Test("TRU-01: an op that the release before answered is answered the same", arguments: Engine.allCases)
   func keptOutcomes(engine: Engine) async throws {
     let expectation = try Fixture.expectation(engine == .sqlite ? "store" : "postgres")
     let kept = try #require(expectation["kept"] as? [String: [String: Any]])
@@ -148,7 +148,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A4: of a public record of layout 4 nobody knows whose it is: anyone changes it, as before")
+  @Test("TRU-04: of a public record of layout 4 nobody knows whose it is: anyone changes it, as before")
   func publicRecords() async throws {
     for engine in Engine.allCases {
       let record = try #require(try Self.shown(engine).first { $0.zone.database.isPublic })
@@ -166,7 +166,7 @@ import Testing
   }
 
   @Test(
-    "issue 5, C18: it is written to and read as ever; what was there stays of unknown time",
+    "TRU-18: it is written to and read as ever; what was there stays of unknown time",
     arguments: Engine.allCases)
   func goesOn(engine: Engine) async throws {
     try await Fixture.with(engine) { bench, _ in
@@ -209,7 +209,7 @@ import Testing
   }
 
   @Test(
-    "issue 5, C18: a user moves from a store of layout 4 to another store, as they are",
+    "TRU-18: a user moves from a store of layout 4 to another store, as they are",
     arguments: [StoreKind.files, .postgres])
   func moves(kind: StoreKind) async throws {
     try await withTemporaryDirectory { path in
@@ -245,7 +245,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, C18: an archive of the release before goes into either engine", arguments: Engine.allCases)
+  @Test("TRU-18: an archive of the release before goes into either engine", arguments: Engine.allCases)
   func archive(engine: Engine) async throws {
     try await withTemporaryDirectory { directory in
       try Fixture.unpack("archive", into: directory)
@@ -276,7 +276,7 @@ import Testing
   }
 
   @Test(
-    "issue 5, C18: a layout of a newer release, and one from long ago, are refused by name",
+    "TRU-18: a layout of a newer release, and one from long ago, are refused by name",
     arguments: Engine.allCases)
   func refused(engine: Engine) async throws {
     for layout in [7, 3] {
@@ -300,7 +300,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A1: users who shared a device's name and its epoch are told apart")
+  @Test("TRU-01: users who shared a device's name and its epoch are told apart")
   func shared() async throws {
     try await Fixture.with(.sqlite) { bench, place in
       // Ada's and Bob's databases lie in two files; a second user is made in Ada's.

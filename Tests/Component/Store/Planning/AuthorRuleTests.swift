@@ -57,7 +57,7 @@ import Testing
     return (verdicts, writes.filter(\.isDeleted).map(\.name))
   }
 
-  @Test("issue 5, A4: a public record is its maker's to change", arguments: rows)
+  @Test("TRU-04: a public record is its maker's to change", arguments: rows)
   func table(row: Row) throws {
     var facts = ZoneFacts(heads: ["r": RecordHead(version: 7, created: 3, origin: row.origin)])
     (facts.makers, facts.referrers) = (Self.makers, ["r": []])
@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A4: what is another's does not go along with its owner, nor what that owns")
+  @Test("TRU-04: what is another's does not go along with its owner, nor what that owns")
   func cascade() throws {
     func head(_ version: Seq, _ maker: String) -> RecordHead {
       RecordHead(version: version, created: version, origin: RecordOrigin(time: 5, writer: .name(maker)))

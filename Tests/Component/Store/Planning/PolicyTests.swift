@@ -155,7 +155,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, B12: stamps of a clock that was years ahead do not beat what is edited once it is right")
+  @Test("TRU-12: stamps of a clock that was years ahead do not beat what is edited once it is right")
   func storeClockAhead() {
     for policy in [CaravanModel.ConflictPolicy.fieldMerge, .lastWriterWins] {
       var zone = Self.zone(policy, from: [1: .text("a")], to: [1: .text("b")], edited: 500)

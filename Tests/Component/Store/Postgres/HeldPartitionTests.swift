@@ -7,7 +7,7 @@ import CaravanTestKit
 import Testing
 
 /// Goal: a session that holds one partition of the database stops nobody who writes to others, though they share a
-/// connection with those who write to it (issue 5, B13). Method: a store with one writer, clients of both kinds, and a
+/// connection with those who write to it (TRU-13). Method: a store with one writer, clients of both kinds, and a
 /// transaction that holds a row.
 @Suite(.timeLimit(.minutes(2))) struct HeldPartitionTests {
   private static func save(
@@ -21,7 +21,7 @@ import Testing
     } catch { return error.code }
   }
 
-  @Test("issue 5, B13: who writes to other partitions goes on while one is held, and that one once it is free")
+  @Test("TRU-13: who writes to other partitions goes on while one is held, and that one once it is free")
   func held() async throws {
     let server = try PostgresServer.shared.get()
     try await server.withSchema { address in

@@ -7,7 +7,7 @@ import Testing
 
 @testable import CaravanStorePostgres
 
-/// Goal: what a device can leave behind in PostgreSQL is bounded (issue 5, A3). Method: devices with more epochs and
+/// Goal: what a device can leave behind in PostgreSQL is bounded (TRU-03). Method: devices with more epochs and
 /// outcomes than are kept, one step of maintenance, and the tables.
 @Suite(.timeLimit(.minutes(4))) struct OutcomeMaintenanceTests {
   private static func with(_ body: (StorePostgres, Connection, ZoneID) async throws -> Void) async throws {
@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A3, C19: outcomes of epochs that a device has left behind go, those of a service and of groups stay")
+  @Test("TRU-03, TRU-19: outcomes of epochs that a device has left behind go, those of a service and of groups stay")
   func epochs() async throws {
     try await Self.with { store, db, zone in
       let most = UInt64(StoreLimits.epochsOfDevice)
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A3: a device that never says what it has heard keeps so many outcomes")
+  @Test("TRU-03: a device that never says what it has heard keeps so many outcomes")
   func outcomes() async throws {
     try await Self.with { store, db, zone in
       _ = try await store.settle(OpID(writer: "ada/phone/1", epoch: 1, number: 1), in: zone)

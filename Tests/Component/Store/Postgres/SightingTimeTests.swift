@@ -6,7 +6,7 @@ import CaravanStorePostgres
 import Testing
 
 /// Goal: when a device was last seen is said in the time of the database's server, by which tombstones are purged, and
-/// not in that of storage's machine (issue 5, B12). Method: a store whose machine is years ahead.
+/// not in that of storage's machine (TRU-12). Method: a store whose machine is years ahead.
 @Suite(.timeLimit(.minutes(1))) struct SightingTimeTests {
   private struct WrongClock: CaravanRuntime.Clock {
     let right: any CaravanRuntime.Clock
@@ -17,7 +17,7 @@ import Testing
     func call(at instant: Instant, _ body: @escaping @Sendable () -> Void) { right.call(at: instant, body) }
   }
 
-  @Test("issue 5, B12: a machine whose clock is ahead keeps no device in sight for years")
+  @Test("TRU-12: a machine whose clock is ahead keeps no device in sight for years")
   func aheadOfTheServer() async throws {
     try await PostgresServer.shared.get().withSchema { address in
       var options = PostgresOptions(try ConnectionString(address))

@@ -7,7 +7,7 @@ import Testing
 
 @testable import CaravanStorePostgres
 
-/// Goal: no owner uses up the ids of zones of a partition, and whoever runs it hears when they are few (issue 5, A3).
+/// Goal: no owner uses up the ids of zones of a partition, and whoever runs it hears when they are few (TRU-03).
 /// Method: more zones than an owner has room for, put into the table.
 @Suite(.timeLimit(.minutes(4))) struct ZoneShareTests {
   private static func with(
@@ -41,7 +41,7 @@ import Testing
 
   private static let now = "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)"
 
-  @Test("issue 5, A3: an owner has so many zones in a partition, deleted ones counted; another's are others")
+  @Test("TRU-03: an owner has so many zones in a partition, deleted ones counted; another's are others")
   func share() async throws {
     try await Self.with { store, db, _ in
       _ = try await store.createZone(Sample.zone(), writer: "")
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A3: zones that were deleted long ago are forgotten, and count no more")
+  @Test("TRU-03: zones that were deleted long ago are forgotten, and count no more")
   func forgotten() async throws {
     try await Self.with { store, db, _ in
       let zone = try Sample.zone()
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test("issue 5, A3: a partition whose ids of zones run out says so in a metric and, once, in the log")
+  @Test("TRU-03: a partition whose ids of zones run out says so in a metric and, once, in the log")
   func warning() async throws {
     let sink = MemoryLogSink()
     try await Self.with(Log(level: .warning, clock: ManualClock(), sink: sink)) { store, db, host in
