@@ -8,7 +8,7 @@ internal import CaravanStoreSQLite
 internal import CaravanTestKit
 
 /// The cloud's disk loses bytes of chunks, again and again: in the files of long ones and in rows of the databases, in
-/// each store that there is (issue 5, B10). Devices hold what their rows name, so all of that must be whole in the end;
+/// each store that there is (TRU-10). Devices hold what their rows name, so all of that must be whole in the end;
 /// what somebody has written who is gone since must be named as damaged, and nothing else.
 struct Rot: Rarity {
   static let container = ContainerID(unchecked: "archive")
@@ -24,6 +24,7 @@ struct Rot: Rarity {
   private var places: Dice
   /// Whose bytes no device has, by record.
   private var archive: [String: ChunkBytes] = [:]
+  private var lastOp: UInt64 = 0
   private var storage: Part { suite.services[0] }
 
   init(_ suite: Suite, seed: UInt64) {
@@ -121,7 +122,8 @@ struct Rot: Rarity {
 
   private mutating func keepForGood() async {
     guard let store = suite.vault.store else { return }
-    let name = "r\(archive.count)"
+    lastOp += 1
+    let name = "r\(lastOp)"
     let bytes = SeededRandom(seed: UInt64(dice.below(1 << 30))).bytes(dice.pick([100, 700, 5_000]))
     guard let hash = ChunkHash(SHA256.hash(bytes).bytes) else { return }
     let chunk = ChunkBytes(hash: hash, bytes: bytes)
@@ -129,9 +131,10 @@ struct Rot: Rarity {
     do throws(CaravanError) {
       let zone = try zone()
       try await store.stage([chunk], in: zone.database)
-      let op = OpID(writer: "archivist", epoch: 1, number: UInt64(archive.count + 1))
+      let op = OpID(writer: "archivist", epoch: 1, number: lastOp)
       let result = try await store.commit(Commit(zone: zone, op: op, isAtomic: false, mutations: [save]))
-      if case .applied = result { archive[name] = chunk }
+      // It is refused where its user has no room.
+      if case .applied(let outcomes, _, _, _) = result, case .accepted? = outcomes.first { archive[name] = chunk }
     } catch { suite.ground.recorder.note("nothing is kept for good now: \(error)") }
   }
 

@@ -294,6 +294,8 @@ import Testing
       return
     }
     #expect(error.code == .unavailable && session.pending?.plan == Self.plan())
+    // The cloud's disk may have lost them each time: that is over some day, and nobody starts the agent anew for it.
+    #expect(session.pending?.stagings == 0, "the next session stages as often")
     let lost = CaravanError(.chunkDamaged, "lost")
     #expect(Self.afterPush(missing, .stagingFailed(lost)).actions == [stage, .send(.settle(5))])
     let twice = Self.afterPush(missing, .stagingFailed(lost), missing, .stagingFailed(lost))
