@@ -54,7 +54,8 @@ extension FuzzTarget {
     },
     FuzzTarget("target", seeds: [Array("/v1/zones/a%20b?limit=5&x".utf8)]) { bytes in
       guard let target = RequestTarget(bytes) else { throw CaravanError(.invalidData, "no request target") }
-      try hold(target.path.hasPrefix("/") || target.path == "*", "a path of '\(target.path)'")
+      // A mark behind the slash makes another character of both: targets are taken apart by bytes.
+      try hold(target.path.utf8.first == UInt8(ascii: "/") || target.path == "*", "a path of '\(target.path)'")
     },
     FuzzTarget("token-text", seeds: [signed]) { bytes in
       _ = try JWT(verifying: String(decoding: bytes, as: UTF8.self))

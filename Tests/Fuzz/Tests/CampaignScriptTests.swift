@@ -41,7 +41,7 @@ import Testing
     )
   }
 
-  @Test("issue 25: whichever target had least time is next, and times add up over campaigns; a damaged line is told of")
+  @Test("whichever target had least time is next, and times add up over campaigns; a damaged line is told of")
   func times() throws {
     defer { try? FileManager.default.removeItem(atPath: directory) }
     try Data("frame 50 500 0\nhello x\n".utf8).write(to: URL(fileURLWithPath: book))

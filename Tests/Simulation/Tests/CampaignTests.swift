@@ -8,7 +8,7 @@ import Testing
 /// Goal: a campaign goes where nobody was, forgets nothing, and makes a failure small. Method: values, and files in a
 /// directory of the test's own.
 @Suite struct CampaignTests {
-  @Test("issue 25: coverage counts what is new, once")
+  @Test("coverage counts what is new, once")
   func coverage() {
     var coverage = Coverage()
     #expect(coverage.add([1, 2, 64, 2]) == 3 && coverage.count == 3)
@@ -18,7 +18,7 @@ import Testing
     #expect(Coverage.feature("a > b") != Coverage.feature("b > a"))
   }
 
-  @Test("issue 25: an event's kind is without who, which row and how many")
+  @Test("an event's kind is without who, which row and how many")
   func kinds() {
     #expect(Signature.kind("0.130s #d3.5 insert in ann/notes/t2") == "insert in ann")
     #expect(Signature.kind("12.000s sync-2 starts") == Signature.kind("13.000s sync-1 starts"))
@@ -28,7 +28,7 @@ import Testing
     #expect(one.features.count == 2 && one.features != other.features)
   }
 
-  @Test("issue 25: what showed something new is varied, new seeds go on, and the same course is taken again")
+  @Test("what showed something new is varied, new seeds go on, and the same course is taken again")
   func choice() {
     func plays(_ campaign: inout Campaign, _ count: Int) -> [Play] {
       (0..<count).map { _ in
@@ -49,7 +49,7 @@ import Testing
     #expect(campaign.kept.map(\.play) == [Play(1), Play(3)] && campaign.played == 400)
   }
 
-  @Test("issue 25: a cluster that had many turns makes room for others")
+  @Test("a cluster that had many turns makes room for others")
   func turns() {
     var campaign = Campaign()
     for seed in 1...2 { campaign.take(Play(UInt64(seed)), features: [seed * 2, seed * 2 + 1], failures: []) }
@@ -58,7 +58,7 @@ import Testing
     #expect(varied.allSatisfy { $0 > 50 }, "\(varied)")
   }
 
-  @Test("issue 25: a variation says in a line what it is, and is read from it")
+  @Test("a variation says in a line what it is, and is read from it")
   func text() throws {
     #expect(Variation("") == Variation() && Variation().text.isEmpty)
     for text in ["fault-seed=7", "time=250,devices=-1,faults=3,without=moves+rot"] {
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test("issue 25: a varied cluster differs in that alone")
+  @Test("a varied cluster differs in that alone")
   func shapes() throws {
     for seed in 1...200 as ClosedRange<UInt64> {
       let own = Scale(seed: seed)
@@ -98,7 +98,7 @@ import Testing
     return campaign
   }
 
-  @Test("issue 25: what a campaign knows is read as it was written, and it goes on as if nobody had stopped it")
+  @Test("what a campaign knows is read as it was written, and it goes on as if nobody had stopped it")
   func roundTrip() throws {
     var campaign = campaign()
     var read = try CampaignFile.campaign(CampaignFile.text(campaign))
@@ -107,7 +107,7 @@ import Testing
     #expect(campaign.line.hasPrefix("1.2 hours, 20 seeds, "))
   }
 
-  @Test("issue 25: every damage of the text is noticed")
+  @Test("every damage of the text is noticed")
   func damage() throws {
     let text = try CampaignFile.text(campaign())
     for index in stride(from: 0, to: text.utf8.count, by: 7) {
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test("issue 25: of a damaged file the one before it stands; if both are, nothing is overwritten")
+  @Test("of a damaged file the one before it stands; if both are, nothing is overwritten")
   func files() throws {
     let directory = try TemporaryDirectory()
     let file = CampaignFile(directory: directory.path)
@@ -148,7 +148,7 @@ import Testing
     return shrinking.smallest
   }
 
-  @Test("issue 25: of a failing cluster all is taken away that the failure does not need")
+  @Test("of a failing cluster all is taken away that the failure does not need")
   func shrinking() throws {
     let small = smallest(Play(9), rare: [.moves, .rot, .pairs]) { variation in
       !variation.without.contains(.rot) && variation.faults ?? .max >= 5 && variation.time >= 40
