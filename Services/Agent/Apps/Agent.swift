@@ -36,14 +36,16 @@ public final class Agent: Service {
   /// - Throws: as `LocalStore.open`, and `notAuthenticated` when the store is another user's, or is the other
   ///   environment's.
   public init(
-    _ configuration: Configuration, host: Host, connect: @escaping BusMaker
+    _ configuration: Configuration, host: Host, credentials: (@Sendable () -> String)? = nil,
+    connect: @escaping BusMaker
   ) async throws(CaravanError) {
     let store = try await LocalStore.open(configuration.directory, host: host, options: configuration.store)
     do throws(CaravanError) { try await store.belong(to: configuration.identity.device) } catch {
       await store.close()
       throw error
     }
-    let engine = SyncEngine(store: store, identity: configuration.identity, link: configuration.link, host: host)
+    let engine = SyncEngine(
+      store: store, identity: configuration.identity, link: configuration.link, host: host, credentials: credentials)
     // The engine has the store.
     await store.whenDirtied { [weak engine] table, change in engine?.tableChanged(table, change) }
     await store.whenChunksAreCut { [weak engine] table, chunks in engine?.chunksCut(table, chunks) }

@@ -4,6 +4,7 @@ import CaravanAgentStore
 import CaravanAgentSync
 import CaravanBus
 import CaravanBusNATS
+import CaravanCrypto
 import CaravanLaunch
 import CaravanModel
 import CaravanRuntime
@@ -16,7 +17,8 @@ Command(
   // A device at rest has little to lose by a broker that hangs, and its pings would wake it twice a minute.
   nats.pingInterval = .seconds(300)
   guard let credentials = nats.credentials else {
-    throw CaravanError(.notAuthenticated, "--creds is missing: enrol this device and give the file here")
+    throw CaravanError(
+      .notAuthenticated, "--creds is missing: caravan device add --out FILE enrols this device; give FILE here")
   }
   let choice = options[Flag<LinkChoice?>.link] ?? LinkChoice(unsaidWith: options[Flag<[String]>.nats])
   let announced: LinkClass? = if case .announced(let link) = choice { link } else { nil }
@@ -28,7 +30,8 @@ Command(
   let configuration = Agent.Configuration(
     directory: directory, identity: try DeviceIdentity(own.current), link: announced)
   // Apps work without a broker, so nothing here waits for one.
-  let agent = try await Agent(configuration, host: host) { [nats] () throws(CaravanError) in
+  let agent = try await Agent(configuration, host: host, credentials: { own.current.digest }) {
+    [nats] () throws(CaravanError) in
     try await own.connect { (credentials) throws(CaravanError) in
       let bus = try await NATSBus.connect(nats.with(credentials) { own.current }, host: host)
       try await bus.waitUntilConnected(deadline: LaunchLimits.connectDeadline)

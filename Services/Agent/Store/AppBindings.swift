@@ -105,6 +105,8 @@ package struct AppBindings: StorePart {
 
   private static func boundToAnother(_ app: ContainerID) -> CaravanError {
     CaravanError(
-      .notAuthenticated, "app '\(app)' belongs to another user, or the token is not its own: use the app's token file")
+      .notAuthenticated,
+      "app '\(app)' belongs to another user, or the token is not its own: use the app's token file, in the agent's "
+        + "directory SOCKET.tokens, or have the device's owner say caravan agent allow")
   }
 }

@@ -6,13 +6,14 @@ internal import CaravanRuntime
 /// Whether the broker lets this device in, as the store remembers it (REC-08).
 final class BrokerAdmission: Sendable {
   private let state: Mutex<Admission>
-  private let credentials: String
+  /// Digest of the credentials that the device has now.
+  private let credentials: @Sendable () -> String
   private let store: any SyncStore
   private let metrics: SyncMetrics
   private let host: Host
 
-  init(credentials: String, store: any SyncStore, metrics: SyncMetrics, host: Host) {
-    state = Mutex(Admission(credentials: credentials))
+  init(credentials: @escaping @Sendable () -> String, store: any SyncStore, metrics: SyncMetrics, host: Host) {
+    state = Mutex(Admission(credentials: credentials()))
     (self.credentials, self.store, self.metrics, self.host) = (credentials, store, metrics, host)
   }
 
@@ -24,7 +25,7 @@ final class BrokerAdmission: Sendable {
   /// - Parameter known: what the store remembers.
   func recall(_ known: Admission.Refusal?) async {
     let refusal = state.withLock { state in
-      state = Admission(credentials: credentials, known: known)
+      state = Admission(credentials: credentials(), known: known)
       return state.refusal
     }
     metrics.refused.set(refusal == nil ? 0 : 1)
@@ -33,7 +34,8 @@ final class BrokerAdmission: Sendable {
 
   /// The broker is there, and has refused the credentials.
   func refuse() async {
-    guard state.withLock({ $0.refused(at: host.clock.wallTime.milliseconds) }) else { return }
+    let shown = credentials()
+    guard state.withLock({ $0.refused(shown, at: host.clock.wallTime.milliseconds) }) else { return }
     metrics.refused.set(1)
     host.log.warning("\(Admission.Refusal.reason): it is tried rarely from now on", [.reason: Admission.Refusal.remedy])
     await keep()

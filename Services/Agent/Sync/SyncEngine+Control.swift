@@ -75,14 +75,7 @@ extension SyncEngine: SyncControl {
   private func awaitConnection() async throws(CaravanError) {
     guard !schedule.isConnected else { return }
     guard admission.refusal == nil else { throw .refusedByBroker }
-    let connection = connection
-    do {
-      try await host.clock.withDeadline(EngineLimits.connectionGrace, "connecting") { () throws(CaravanError) in
-        try await connection.wait()
-      }
-    } catch {
-      throw error.code == .cancelled ? error : .notConnected
-    }
+    try await connection.wait(host.clock)
   }
 
   public func status() -> SyncStatus {

@@ -46,7 +46,7 @@ extension SyncEngine {
   func connected(_ bus: any MessageBus) async {
     await exchanger.use(bus)
     metrics.connected.set(1)
-    connection.fulfil(())
+    connection.fulfil()
     schedule.connected(at: moment)
     signal.raise()
     await planAtOnceWhatGoesAtOnce()
@@ -56,7 +56,7 @@ extension SyncEngine {
   func disconnected() async {
     await exchanger.use(nil)
     metrics.connected.set(0)
-    if connection.value != nil { connection = Promise() }
+    connection.renew()
     schedule.disconnected()
     failWaiters(.notConnected)
     await planAtOnceWhatGoesAtOnce()

@@ -17,7 +17,8 @@ extension SyncEngine {
     var isWatched = false
     await change { isWatched = $0.becomeAutomatic() }
     guard isWatched else {
-      throw CaravanError(.invalidData, "this agent does not watch its link: start it with --link auto")
+      throw CaravanError(
+        .invalidData, "this agent does not watch its link: start it with --link auto, or say what its link is")
     }
   }
 

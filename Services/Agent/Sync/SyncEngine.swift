@@ -28,8 +28,7 @@ public actor SyncEngine: Service {
 
   var schedule: SyncSchedule
   var waiters = SyncWaiters()
-  /// Waits for a connection.
-  var connection = Promise<Void>()
+  var connection = ConnectionPromise()
   var speech = SpeechPermission()
   var sessionEnded: (@Sendable (SessionReport) -> Void)?
   var wanted = ChunkRequests()
@@ -38,14 +37,19 @@ public actor SyncEngine: Service {
 
   /// - Parameters:
   ///   - link: what the machine is connected by; nil: nothing, nothing is sent.
-  public init(store: any SyncStore, identity: DeviceIdentity, link: LinkClass?, host: Host) {
+  ///   - credentials: digest of those that the device has now; nil: they stay those of `identity`.
+  public init(
+    store: any SyncStore, identity: DeviceIdentity, link: LinkClass?, host: Host,
+    credentials: (@Sendable () -> String)? = nil
+  ) {
     self.store = store
     self.identity = identity
     schedule = SyncSchedule(link: link.map { Link($0) })
     self.host = host
     metrics = SyncMetrics(host.metrics)
     events = LocalEvents(signal)
-    admission = BrokerAdmission(credentials: identity.credentials, store: store, metrics: metrics, host: host)
+    admission = BrokerAdmission(
+      credentials: credentials ?? { identity.credentials }, store: store, metrics: metrics, host: host)
     meter = Meter(store: store, host: host)
     exchanger = Exchanger(identity: identity, metrics: metrics, meter: meter, clock: host.clock)
     alarm = Alarm(clock: host.clock, ring: signal)

@@ -37,3 +37,25 @@ struct SyncWaiters: Sendable {
     return waiting.sorted { $0.key < $1.key }.flatMap(\.value)
   }
 }
+
+/// Kept once there is a connection, for calls that a connection which is just being made is worth waiting for.
+struct ConnectionPromise: Sendable {
+  private var promise = Promise<Void>()
+
+  func fulfil() { promise.fulfil(()) }
+
+  /// The connection is gone.
+  mutating func renew() { if promise.value != nil { promise = Promise() } }
+
+  /// - Throws: `networkNotConnected` when there is none within `EngineLimits.connectionGrace`, `cancelled`.
+  func wait(_ clock: any Clock) async throws(CaravanError) {
+    let promise = promise
+    do {
+      try await clock.withDeadline(EngineLimits.connectionGrace, "connecting") { () throws(CaravanError) in
+        try await promise.wait()
+      }
+    } catch {
+      throw error.code == .cancelled ? error : .notConnected
+    }
+  }
+}

@@ -13,6 +13,21 @@ public enum Value: Sendable, Hashable {
   /// Values of one kind, none of them null or a list.
   case list([Value])
 
+  /// The text; nil: it is another kind of value.
+  public var textValue: String? { if case .text(let text) = self { text } else { nil } }
+  /// The whole number; nil: it is another kind of value.
+  public var integerValue: Int64? { if case .integer(let number) = self { number } else { nil } }
+  /// The number, whole ones too; nil: it is another kind of value.
+  public var realValue: Double? {
+    switch self {
+    case .real(let number): number
+    case .integer(let number): Double(number)
+    case .null, .text, .data, .asset, .assetList, .location, .reference, .list: nil
+    }
+  }
+  /// The bytes; nil: it is another kind of value.
+  public var dataValue: [UInt8]? { if case .data(let bytes) = self { bytes } else { nil } }
+
   /// What errors call the kind of the value.
   public var kindName: String {
     switch self {

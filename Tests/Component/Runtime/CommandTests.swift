@@ -145,6 +145,8 @@ struct CommandTests {
     #expect(throws: CommandLineStop.usage("caravan: there is no command 'up'; see caravan --help")) {
       try set.select(["up"])
     }
+    let near = "caravan: there is no command 'ap'; did you mean 'app'? see caravan --help"
+    #expect(throws: CommandLineStop.usage(near)) { try set.select(["ap"]) }
     #expect(throws: CommandLineStop.usage("caravan: a command is missing; see caravan --help")) { try set.select([]) }
     let help = #expect(throws: CommandLineStop.self) { try set.select(["--help"]) }
     guard case .help(let text) = help else {

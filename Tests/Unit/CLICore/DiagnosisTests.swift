@@ -21,7 +21,7 @@ struct DiagnosisTests {
   static func credentials(
     mode: UInt32 = 0o600, user: String? = "ada", issued: Int64 = now - day, expires: Int64? = nil
   ) -> CredentialsFacts {
-    let token = CredentialsFacts.Token(device: "camera", user: user, account: "ACC", issued: issued, expires: expires)
+    let token = CredentialsFacts.Token(device: "camera", user: user, issued: issued, expires: expires)
     return CredentialsFacts(file: "/c", mode: mode, content: .token(token))
   }
 
@@ -41,7 +41,7 @@ struct DiagnosisTests {
     let findings = Diagnosis.findings(Self.facts())
     #expect(findings.map(\.subject) == [.clock, .agent, .credentials, .broker, .certificate, .data, .store, .files])
     #expect(findings.allSatisfy { $0.level == .ok && $0.advice == nil })
-    #expect(findings[2].meaning == "device 'camera' of user 'ada' in account ACC")
+    #expect(findings[2].meaning == "device 'camera' of user 'ada'")
     #expect(Diagnosis.findings(DeviceFacts(now: Self.now)).map(\.subject) == [.clock], "only what was looked at")
   }
 
@@ -167,6 +167,14 @@ struct DiagnosisTests {
   @Test("clocks that differ a little are no finding")
   func skew() {
     #expect(Self.complaints { $0.credentials = Self.credentials(issued: Self.now + 60) } == [])
+  }
+
+  @Test("credentials that their agent renews in time are no finding")
+  func renewed() {
+    let week = Self.credentials(issued: Self.now - 60, expires: Self.now + 7 * Self.day - 60)
+    #expect(Self.complaints { $0.credentials = week } == [])
+    let late = Self.credentials(issued: Self.now - 6 * Self.day, expires: Self.now + Self.day)
+    #expect(Self.complaints { $0.credentials = late }.map(\.subject) == [.credentials])
   }
 
   @Test("for programs: level, subject, meaning and advice")

@@ -9,7 +9,7 @@ import Testing
 @Suite struct RandomCourseTests {
   private static let seeds: Range<UInt64> = 1..<101
 
-  @Test("issue 5, A8: devices are counted by what the broker said of each connection last")
+  @Test("TRU-08: devices are counted by what the broker said of each connection last")
   func connections() {
     for seed in Self.seeds {
       var chance = SplitMix64(seed: seed)
@@ -68,7 +68,7 @@ import Testing
       var chance = SplitMix64(seed: seed)
       func any() -> Int64 { extremes.randomElement(using: &chance) ?? 0 }
       let token = CredentialsFacts.Token(
-        device: "cam", user: Bool.random(using: &chance) ? "ada" : nil, account: "A", issued: any(),
+        device: "cam", user: Bool.random(using: &chance) ? "ada" : nil, issued: any(),
         expires: Bool.random(using: &chance) ? any() : nil, digest: "d")
       let certificate = BrokerFacts.Certificate(notBefore: any(), notAfter: any(), complaint: nil)
       let facts = DeviceFacts(

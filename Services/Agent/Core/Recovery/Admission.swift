@@ -24,7 +24,7 @@ public struct Admission: Sendable, Hashable {
       + "broker be mended instead, the agent finds out within some hours, or at once with caravan app reset-device"
   }
 
-  private let credentials: String
+  private var credentials: String
   /// The mark; nil: nothing is known to be wrong.
   public private(set) var refusal: Refusal?
   /// Before there was a mark.
@@ -40,9 +40,12 @@ public struct Admission: Sendable, Hashable {
 
   /// The broker is there, and has refused the credentials. A few times in a row that may be a broker that has just
   /// started, and does not know its accounts yet.
-  /// - Parameter now: wall clock, milliseconds.
+  /// - Parameters:
+  ///   - shown: digest of the token that the device has shown, which is another one once it has been renewed.
+  ///   - now: wall clock, milliseconds.
   /// - Returns: whether the device is marked from now on, and was not before.
-  public mutating func refused(at now: Int64) -> Bool {
+  public mutating func refused(_ shown: String, at now: Int64) -> Bool {
+    if shown != credentials { self = Admission(credentials: shown) }
     guard refusal == nil else { return false }
     refusalsInARow += 1
     assert(refusalsInARow <= EngineLimits.refusalsBeforeMark, "a device is refused too often without a mark")

@@ -62,7 +62,6 @@ public struct CredentialsFacts: Sendable, Hashable {
     public var device: String
     /// nil: they are no device's.
     public var user: String?
-    public var account: String
     /// Unix seconds.
     public var issued: Int64
     public var expires: Int64?
@@ -70,11 +69,10 @@ public struct CredentialsFacts: Sendable, Hashable {
     public var digest: String
 
     public init(
-      device: String, user: String?, account: String, issued: Int64, expires: Int64?, digest: String = ""
+      device: String, user: String?, issued: Int64, expires: Int64?, digest: String = ""
     ) {
       self.device = device
       self.user = user
-      self.account = account
       self.issued = issued
       self.expires = expires
       self.digest = digest

@@ -40,7 +40,8 @@ extension Diagnosis {
     case .refused:
       return .problem(
         .broker, "\(url) is there and refuses these credentials",
-        "the device was revoked or belongs to another deployment: enrol it again")
+        "the device was revoked, or is of another deployment: enrol it again; if the suite has other keys since a "
+          + "restore: caravan device renew FILE")
     case .failed(let reason):
       return .problem(.broker, "\(url) is there, and logging in fails (\(reason))", "look into the broker's log")
     }

@@ -4,6 +4,7 @@ public enum Diagnosis {
   static let earliest: Int64 = 1_704_067_200  // 2024-01-01
   /// Clocks of issuers and devices differ by this much.
   static let skewSeconds: Int64 = 120
+  /// Of certificates, which people renew.
   static let soonSeconds: Int64 = 7 * 86_400
   /// The store needs room for its log beside what apps write.
   static let leastBytes: Int64 = 16 << 20
@@ -118,13 +119,16 @@ public enum Diagnosis {
     guard let user = token.user else {
       return [.problem(.credentials, "\(file) is of '\(token.device)', which is no device but a service", enrol)]
     }
-    let name = "device '\(token.device)' of user '\(user)' in account \(token.account)"
+    let name = "device '\(token.device)' of user '\(user)'"
     guard let expires = token.expires else { return [.ok(.credentials, name)] }
     if now >= expires {
-      return [.problem(.credentials, "\(name) expired \(span(from: expires, to: now)) ago", enrol)]
+      let renew = "caravan device renew \(file); what is not sent yet is kept"
+      return [.problem(.credentials, "\(name) expired \(span(from: expires, to: now)) ago", renew)]
     }
-    if expires < now + soonSeconds {
-      return [.warning(.credentials, "\(name) expires in \(span(from: now, to: expires))", enrol)]
+    // An agent that is connected renews them when half of their time is over.
+    if Double(expires) - Double(now) < (Double(expires) - Double(token.issued)) / 4 {
+      let renew = "an agent that is connected renews them by itself; otherwise: caravan device renew \(file)"
+      return [.warning(.credentials, "\(name) expires in \(span(from: now, to: expires))", renew)]
     }
     return [.ok(.credentials, "\(name), for \(span(from: now, to: expires))")]
   }

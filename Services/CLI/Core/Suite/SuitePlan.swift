@@ -30,7 +30,7 @@ public struct SuiteScale: Sendable, Hashable {
       guard parts.count == 2, let service = SuiteService(rawValue: parts[0]), let count = Int(parts[1]) else {
         let names = SuiteService.allCases.filter { $0.isScalable(onPostgres: onPostgres) }.map(\.rawValue).joined(
           separator: ", ")
-        throw CaravanError(.invalidData, "--scale '\(text.prefix(80))': write SERVICE=N with a service of \(names)")
+        throw CaravanError(.invalidData, "'\(text.prefix(80))' is no SERVICE=N with a service of \(names)")
       }
       guard (1...Self.most).contains(count) else {
         throw CaravanError(.invalidData, "--scale \(text): 1 to \(Self.most) of a service can run here")

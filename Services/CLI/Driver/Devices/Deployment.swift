@@ -52,6 +52,12 @@ struct Deployment: Sendable {
     return try SuiteDirectory(options[Flag<String?>.suiteDirectory]).running()
   }
 
+  /// Whose signature the broker of the suite here asks for; nil: it is another machine's, or its keys may not be read.
+  func account() throws(CaravanError) -> PublicNKey? {
+    guard try suite() != nil else { return nil }
+    return try? KeyDirectory.open(SuiteDirectory(options[Flag<String?>.suiteDirectory]).keys).accountKey.publicKey
+  }
+
   /// For commands that also have `brokerFlags`.
   func keyDirectory() throws(CaravanError) -> KeyDirectory { try KeyDirectory.open(keysPath()) }
 

@@ -26,7 +26,16 @@ actor DeviceProbe {
 
   // MARK: Credentials
 
-  func credentials(_ file: String) -> CredentialsFacts {
+  /// - Parameter data: the agent's directory, where it keeps what it has renewed by itself.
+  func credentials(_ file: String, data: String?) -> CredentialsFacts {
+    let given = credentials(file)
+    guard case .token(let old) = given.content, let data, case .token(let new) = Self.content("\(data)/renewed.creds"),
+      new.device == old.device, new.user == old.user, new.issued >= old.issued
+    else { return given }
+    return CredentialsFacts(file: given.file, mode: given.mode, content: .token(new))
+  }
+
+  private func credentials(_ file: String) -> CredentialsFacts {
     var status = stat()
     guard unsafe stat(file, &status) == 0 else {
       let code = errno
@@ -44,8 +53,7 @@ actor DeviceProbe {
       let enrolled = try? EnrolledDevice(credentials: claims.name, user: user.tag("user"))
       return .token(
         CredentialsFacts.Token(
-          device: enrolled?.device.text ?? claims.name, user: user.tag("user"), account: credentials.account.text,
-          issued: claims.issuedAt,
+          device: enrolled?.device.text ?? claims.name, user: user.tag("user"), issued: claims.issuedAt,
           expires: claims.expires, digest: credentials.digest))
     } catch {
       return .malformed(error.message)

@@ -52,7 +52,9 @@ enum DoctorCommand {
 
   private static func standard(asJSON: Bool) throws -> Options {
     guard unsafe access(standardConfiguration, F_OK) == 0 else {
-      throw command.usage("nothing is said about a device, and there is no \(standardConfiguration): give --config")
+      throw command.usage(
+        "nothing is said about a device, and there is no \(standardConfiguration): give --config, or --creds, --data "
+          + "and --socket; of a suite: --dir")
     }
     return try command.parse(["--config", standardConfiguration] + (asJSON ? ["--json"] : []))
   }
@@ -71,7 +73,9 @@ enum DoctorCommand {
   private static func facts(_ options: Options, _ host: Host) async throws(CaravanError) -> DeviceFacts {
     let probe = DeviceProbe(host)
     var facts = DeviceFacts(now: host.clock.wallTime.milliseconds / 1_000)
-    if let file = options[Flag<String?>.credentials] { facts.credentials = await probe.credentials(file) }
+    if let file = options[Flag<String?>.credentials] {
+      facts.credentials = await probe.credentials(file, data: options[data])
+    }
     if let path = options[socket] {
       let (agent, process) = await probe.agent(path)
       facts.agent = agent
@@ -81,8 +85,12 @@ enum DoctorCommand {
     let broker = BrokerProbe(
       credentials: options[Flag<String?>.credentials].flatMap { try? Credentials.reading($0) },
       tls: try NATSOptions.TLS.given(by: options), allowsClear: options[Flag<Bool>.insecure], host: host)
-    for url in options[nats] { facts.brokers.append(await broker.facts(url)) }
-    if let directory = options[Flag<String?>.suiteDirectory] { facts.cloud = await cloud(directory, host) }
+    let directory = options[Flag<String?>.suiteDirectory]
+    // The broker of a suite is asked by its own credentials: there is no device whose it could take.
+    if directory == nil || options[Flag<String?>.credentials] != nil {
+      for url in options[nats] { facts.brokers.append(await broker.facts(url)) }
+    }
+    if let directory { facts.cloud = await cloud(directory, host) }
     return facts
   }
 

@@ -89,7 +89,8 @@ enum QueryCommands {
         table.add([hit.zone, hit.entry?.name ?? ""] + type.fields.map { fields[$0.id].shown })
       }
     }
-    terminal.say(table.isEmpty ? "nothing found" : table.text)
+    let place = query.database.owner == nil ? " in the public database: --user U asks a user's own" : ""
+    terminal.say(table.isEmpty ? "nothing found\(place)" : table.text)
   }
 
   private static func printJSON(

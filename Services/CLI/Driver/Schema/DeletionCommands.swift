@@ -63,7 +63,7 @@ enum DeletionCommands {
     let action = try await asking(options, terminal) { storage throws(CaravanError) in
       try await storage.schedule(target, after: grace, by: "operator")
     }
-    terminal.say("\(action.what) will be deleted at \(action.due): until then, caravan deletion cancel")
+    terminal.say("\(action.what) will be deleted at \(action.due): until then, the same with 'cancel' calls it off")
   }
 
   private static func cancel(_ options: Options, _ terminal: Terminal) async throws(CaravanError) {

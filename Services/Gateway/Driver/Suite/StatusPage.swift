@@ -93,8 +93,9 @@ enum StatusPage {
           const suite = await answer.json();
           if (!answer.ok) throw new Error(suite.error.message);
           document.getElementById("suite").replaceChildren(...suite.instances.map(table));
-          const ready = suite.obstacles.length === 0;
-          state.textContent = ready ? "all services run" : suite.obstacles.join("; ");
+          const troubles = [...suite.obstacles, ...suite.warnings];
+          const ready = troubles.length === 0;
+          state.textContent = ready ? "all services run" : troubles.join("; ");
           state.className = ready ? "good" : "bad";
         } catch (problem) {
           state.textContent = `no answer: ${problem.message}`;

@@ -13,8 +13,7 @@ func app(_ name: String, _ folder: String, _ others: [Target.Dependency] = []) -
 let package = Package(
   name: "caravan-examples",
   dependencies: [
-    // An app outside of this repository names an address and a version instead:
-    //   .package(url: "https://…/caravan.git", from: "0.2.0")
+    // An app outside of this repository names its clone: .package(path: "../caravan"); or an address and a tag in it.
     .package(name: "caravan", path: "../../../..")
   ],
   targets: [

@@ -28,7 +28,32 @@ public struct CommandSet: Sendable {
       let problem = arguments.count > 1 ? "there is no command '\(arguments[1])'" : "a command is missing"
       throw .usage("\(name) \(first): \(problem); see \(name) \(first) --help")
     }
-    throw .usage("\(name): there is no command '\(first)'; see \(name) --help")
+    let near = near(first).map { "did you mean '\($0)'? " } ?? ""
+    throw .usage("\(name): there is no command '\(first)'; \(near)see \(name) --help")
+  }
+
+  /// The command that somebody who wrote `word` may have meant.
+  private func near(_ word: String) -> String? {
+    let words = Set(commands.map { String($0.name.dropFirst(name.count + 1).prefix { $0 != " " }) }).sorted()
+    let found = words.map { (word: $0, distance: Self.distance($0, word), isOther: $0.first != word.first) }
+      .min { ($0.distance, $0.isOther ? 1 : 0) < ($1.distance, $1.isOther ? 1 : 0) }
+    return found.flatMap { $0.distance <= min(2, word.count / 2) ? $0.word : nil }
+  }
+
+  /// How many letters have to be put in, taken out or replaced to make one word of the other (Levenshtein's distance).
+  private static func distance(_ a: String, _ b: String) -> Int {
+    let b = Array(b.prefix(32))
+    var row = Array(0...b.count)
+    for (i, letter) in a.prefix(32).enumerated() {
+      var diagonal = row[0]
+      row[0] = i + 1
+      for j in b.indices {
+        let replaced = diagonal + (letter == b[j] ? 0 : 1)
+        diagonal = row[j + 1]
+        row[j + 1] = min(replaced, row[j] + 1, diagonal + 1)
+      }
+    }
+    return row[b.count]
   }
 
   /// All commands, or those that begin with `word` if there are any.

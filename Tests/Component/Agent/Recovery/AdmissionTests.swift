@@ -17,7 +17,7 @@ struct AdmissionTests {
   @Test("REC-08: only refusals in a row mark a device, once; acceptance, a reset and other credentials end it")
   func decisions() {
     var admission = Admission(credentials: "a")
-    func refusals(_ count: Int, at time: Int64) -> Int { (0..<count).count { _ in admission.refused(at: time) } }
+    func refusals(_ count: Int, at time: Int64) -> Int { (0..<count).count { _ in admission.refused("a", at: time) } }
     let others = EngineLimits.refusalsBeforeMark - 1
     #expect(refusals(others, at: 1) == 0)
     let wasMarked = admission.clear()
@@ -36,6 +36,9 @@ struct AdmissionTests {
     let isCleared = admission.clear()
     #expect(isCleared && admission.refusal == nil)
     #expect(refusals(others, at: 5) == 0, "it counts anew")
+    #expect(refusals(1, at: 6) == 1)
+    let renewed = admission.refused("b", at: 7)
+    #expect(!renewed && admission.refusal == nil, "credentials that were renewed count for themselves")
   }
 
   /// Where agents ask for a bus.

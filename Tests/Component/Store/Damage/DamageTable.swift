@@ -89,7 +89,7 @@ extension DamageMatrixTests {
     DamagedFile.allCases.flatMap { file in DamageOperation.allCases.map { (file, $0) } }
   }
 
-  @Test("issue 5, B10: each class of file of the cloud, damaged, against each thing that is done with it")
+  @Test("TRU-10: each class of file of the cloud, damaged, against each thing that is done with it")
   func table() async throws {
     for (file, operation) in Self.cells {
       let expected = file.fate(of: operation)
@@ -233,7 +233,7 @@ struct DamageScene: Sendable {
     }
   }
 
-  // MARK: Deeds
+  // MARK: Operations
 
   private func perform(_ operation: DamageOperation, _ bench: StoreBench, at address: String) async throws -> Fate {
     switch operation {

@@ -72,7 +72,7 @@ func describe(_ cells: [String: Value]) -> String {
   if case .real(let north)? = cells["latitude"], case .real(let east)? = cells["longitude"] {
     parts.append(String(format: "%.4f %.4f", north, east))
   }
-  return parts.isEmpty ? "no EXIF" : parts.joined(separator: ", ")
+  return parts.isEmpty ? "without date and place" : parts.joined(separator: ", ")
 }
 
 func show(_ album: Table, digestsOnly: Bool) async throws {
