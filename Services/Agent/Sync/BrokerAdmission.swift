@@ -34,8 +34,17 @@ final class BrokerAdmission: Sendable {
 
   /// The broker is there, and has refused the credentials.
   func refuse() async {
-    let shown = credentials()
-    guard state.withLock({ $0.refused(shown, at: host.clock.wallTime.milliseconds) }) else { return }
+    let (shown, now) = (credentials(), host.clock.wallTime.milliseconds)
+    let (isNew, isDropped) = state.withLock { state in
+      let wasRefused = state.refusal != nil
+      let isNew = state.refused(shown, at: now)
+      return (isNew, wasRefused && state.refusal == nil)
+    }
+    if isDropped {
+      metrics.refused.set(0)
+      await keep()
+    }
+    guard isNew else { return }
     metrics.refused.set(1)
     host.log.warning("\(Admission.Refusal.reason): it is tried rarely from now on", [.reason: Admission.Refusal.remedy])
     await keep()

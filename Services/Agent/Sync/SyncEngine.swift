@@ -165,7 +165,7 @@ public actor SyncEngine: Service {
 
   /// Tells the store which tables' changes leave as soon as they are made.
   func planAtOnceWhatGoesAtOnce() async {
-    let tables = schedule.immediateWrites(hasBudget: meter.budget != nil)
+    let tables = schedule.immediateWrites(hasBudget: schedule.isConnected && meter.budget != nil)
     do throws(CaravanError) { try await store.planAtOnce(tables) } catch {
       host.log.debug("plans that nobody needs stay", [.error: error.description])
     }

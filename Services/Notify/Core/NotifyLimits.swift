@@ -7,7 +7,7 @@ package enum NotifyLimits {
   package static let longestRetryMilliseconds: Int64 = 16_000
   /// After so many sendings without an answer the device is away, until it attaches (MOB-43).
   package static let sendings = 6
-  /// A new owner of a partition tells every device of everything that does not attach by itself, spread over this
+  /// A new owner of a partition tells every device that does not attach by itself of everything, spread over this
   /// long.
   package static let sweepMilliseconds: Int64 = 30_000
   /// Changed entries that travel with one notification.

@@ -27,7 +27,7 @@ package struct ChangeEvent: Sendable, Hashable {
 
   /// - Returns: false when the change does not fit here or does not follow.
   private mutating func append(_ change: CommittedChange, bytes more: Int) -> Bool {
-    precondition(change.partition == partition, "a hint is about one partition")
+    precondition(change.partition == partition, "a change event is about one partition")
     let follows = changes.last.map { $0.log.position + 1 == change.log.position } ?? false
     guard
       follows, changes.count < StorageLimits.commitsPerHint, carriesEntries == Self.rideAlong(change, more),
@@ -40,10 +40,12 @@ package struct ChangeEvent: Sendable, Hashable {
   }
 
   private func checkInvariants() {
-    precondition(changes.count <= StorageLimits.commitsPerHint, "a hint of \(changes.count) commits")
-    precondition(!carriesEntries || bytes <= StorageLimits.hintBytes, "a hint carries \(bytes) bytes of entries")
+    precondition(changes.count <= StorageLimits.commitsPerHint, "a change event of \(changes.count) commits")
     precondition(
-      changes.last?.log.position == previous + UInt64(changes.count), "the commits of a hint have a gap between them")
+      !carriesEntries || bytes <= StorageLimits.hintBytes, "a change event carries \(bytes) bytes of entries")
+    precondition(
+      changes.last?.log.position == previous + UInt64(changes.count),
+      "the commits of a change event have a gap between them")
   }
 
   /// As few change events as say it all; those of one partition stay in order.
@@ -69,7 +71,7 @@ package struct ChangeEvent: Sendable, Hashable {
       open[change.partition] = hint
     }
     let hints = done + order.compactMap { open[$0] }
-    precondition(hints.reduce(0) { $0 + $1.changes.count } == planned, "a commit is in no hint, or in two")
+    precondition(hints.reduce(0) { $0 + $1.changes.count } == planned, "a commit is in no change event, or in two")
     return hints
   }
 

@@ -5,7 +5,7 @@ import CaravanStorageCore
 package import CaravanStore
 import CaravanWire
 
-/// Announces commits on `changes.<partition>`. Hints, not truth: what is lost, consumers read from the log.
+/// Announces commits on `changes.<partition>`. These are not the truth: what is lost, consumers read from the log.
 ///
 /// The store fills it from its writing threads, the service's task empties it; within a partition the order is kept
 /// from end to end.
@@ -13,7 +13,7 @@ package final class ChangeFeed: CommitObserver {
   private let groups = BoundedQueue<[CommittedChange]>(capacity: StorageLimits.groupsWaiting)
   /// There were commits.
   let moved = Signal()
-  /// Hints may have been lost here: before this process began, for one.
+  /// Change events may have been lost here: before this process began, for one.
   let lost = Signal()
 
   package init() { lost.raise() }
@@ -44,7 +44,7 @@ package final class ChangeFeed: CommitObserver {
     }
   }
 
-  /// Hints without entries.
+  /// Change events without entries.
   func announce(_ heads: [Partition: UInt64], _ bus: any MessageBus) async throws(CaravanError) {
     for (partition, head) in heads.sorted(by: { $0.key < $1.key }) {
       try await bus.publish(ChangeHint(previous: head), to: .changes(partition))
@@ -58,7 +58,7 @@ package final class ChangeFeed: CommitObserver {
     } catch {
       metrics.lostEvents.add()
       lost.raise()
-      host.log.debug("a change hint could not be sent", [.partition: hint.partition, .error: error])
+      host.log.debug("a change event could not be sent", [.partition: hint.partition, .error: error])
     }
   }
 }

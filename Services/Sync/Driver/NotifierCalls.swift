@@ -123,7 +123,7 @@ struct NotifierCalls: SessionPart {
   }
 
   func acknowledge(_ ack: AckNotification) async throws(CaravanError) -> Empty {
-    // Nobody waits for the notifier: what it does not hear of it notifies of again.
+    // Nobody waits for the notifier: what it does not hear was taken, it sends again.
     try await cloud.bus.publish(ack, to: .acks(device, partition))
     return Empty()
   }

@@ -13,7 +13,7 @@ public struct Gathering: Sendable, Hashable {
   public var bytes: Int
 
   public init(linger: Duration, hints: Int, bytes: Int) {
-    precondition(hints > 0, "a group has hints")
+    precondition(hints > 0, "a group of no change events")
     (self.linger, self.hints, self.bytes) = (linger, hints, bytes)
   }
 
@@ -41,7 +41,7 @@ public actor ChangeFollower {
   /// Encoded change events that have not been looked at.
   private var heard: [[UInt8]] = []
   private var heardBytes = 0
-  /// Hints heard since the beginning; and those of them that were dealt with.
+  /// Change events heard since the beginning; and those of them that were dealt with.
   private var heardCount: UInt64 = 0
   private var doneCount: UInt64 = 0
   /// Those who wait until so many are dealt with.
@@ -221,7 +221,7 @@ public actor ChangeFollower {
     var changes: [Change] = []
     for payload in hints {
       guard let hint = try? ChangeHint.decode(payload) else {
-        host.log.warning("a change hint is malformed", [.partition: partition.number])
+        host.log.warning("a change event is malformed", [.partition: partition.number])
         continue
       }
       switch end.judge(previous: hint.previous, positions: hint.log.compactMap(\.position)) {

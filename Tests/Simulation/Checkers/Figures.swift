@@ -7,7 +7,7 @@ internal import CaravanTestKit
 
 extension Checker {
   /// What `status` and the metrics say is what crossed the bus, and what is in the store.
-  static let figuresTrue = Checker("C17 the agent's figures are what was counted beside it") { $0.end.falseFigures }
+  static let figuresTrue = Checker("TRU-17 the agent's figures are what was counted beside it") { $0.end.falseFigures }
 }
 
 /// What a device's agent says of itself, and what was counted beside it, in one life of the agent.

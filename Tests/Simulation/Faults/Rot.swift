@@ -175,7 +175,7 @@ struct Rot: Rarity {
     guard !archive.isEmpty else { return [] }
     let zone = try zone()
     var problems: [String] = []
-    let named = try await store.records(naming: known, in: zone.database, atMost: archive.count)
+    let named = try await store.records(naming: known, in: zone.database, atMost: Int(lastOp))
     let there = Set(try await store.fetch(archive.keys.sorted(), fields: nil, in: zone).map(\.name))
     for (name, chunk) in archive.sorted(by: { $0.key < $1.key }) {
       if !there.contains(name) { problems.append("record \(name), which names a chunk, is gone") }

@@ -88,7 +88,7 @@ import Testing
     ("I2", "other bytes", { $0.readings[1].rows[0].digest = 99 }),
     ("I2", "other bytes at the cloud", { $0.end.cloud[place]?[0].digest = 99 }),
     ("I2", "a row that nobody wrote", { $0.writes[tag(3)] = nil }),
-    ("C17", "an agent counts other bytes than went", { $0.end.falseFigures = ["d1: 3 bytes up, 4 went"] }),
+    ("TRU-17", "an agent counts other bytes than went", { $0.end.falseFigures = ["d1: 3 bytes up, 4 went"] }),
     ("TRU-01, TRU-05", "a ticket serves another device", { $0.intrusions = ["the ticket of d1 serves d2"] }),
     ("architecture §4", "sync may not ask schema", { $0.denials = ["sync-1: Publish svc.schema.type"] }),
     ("every partition", "two act for one", { $0.end.ownerProblems = ["notify acts for [61, 61]"] }),

@@ -149,7 +149,7 @@ public struct PullSession: Sendable {
     // A restore may have taken the type: who starts over may not have come to propose it again, and who has never
     // pulled hears of no restore.
     let proposes = seen.type == nil || seen.token.isEmpty || seen.isResyncing
-    if proposes, seen.type == nil, let fault = seen.fault { return stop(seen.backingOff(table, fault)) }
+    if proposes, seen.type == nil, let fault = seen.fault { return stop(seen.haltedBy(table, fault)) }
     position.filter = seen.filter
     let known: [(Bool, Traits)] = [
       (seen.hasObjects, .hasObjects), (seen.keepsEntries, .keepsEntries), (seen.lacksChunks, .lacksChunks),

@@ -97,7 +97,7 @@ public struct PushSession: Sendable {
   }
 
   private mutating func looked(at seen: TableSyncState) -> Action {
-    if let fault = seen.fault { return stop(nil, seen.backingOff(table, fault)) }
+    if let fault = seen.fault { return stop(nil, seen.haltedBy(table, fault)) }
     if seen.zoneIsGone { return stop(nil, .zoneIsGone(table)) }
     return seen.type == nil ? go(.proposing, .readState) : plan()
   }

@@ -29,7 +29,7 @@ extension CaravanError {
 
 extension TableSyncState {
   /// Why nothing of the table goes.
-  public func backingOff(_ table: TableID, _ fault: TableFault) -> CaravanError {
+  public func haltedBy(_ table: TableID, _ fault: TableFault) -> CaravanError {
     CaravanError(
       .invalidData,
       "\(table) is not synced since it failed\(refused.isEmpty ? "" : " (\(refused))"): \(fault.remedy)")

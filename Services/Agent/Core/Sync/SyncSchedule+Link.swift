@@ -46,7 +46,8 @@ extension SyncSchedule {
     return true
   }
 
-  /// Tables whose rows waited for a pull that may not go over another link any more.
+  /// The pull that rows wait for may not be permitted over the link that there is now: none waits until it has been
+  /// tried again.
   /// - Returns: those whose rows wait no longer, in order.
   public mutating func releaseWaitingRows() -> [TableID] {
     let waited = tables.tables { $0.awaitsPush }

@@ -26,28 +26,32 @@ actor DeviceProbe {
 
   // MARK: Credentials
 
-  /// - Parameter data: the agent's directory, where it keeps what it has renewed by itself.
-  func credentials(_ file: String, data: String?) -> CredentialsFacts {
-    let given = credentials(file)
-    guard case .token(let old) = given.content, let data, case .token(let new) = Self.content("\(data)/renewed.creds"),
-      new.device == old.device, new.user == old.user, new.issued >= old.issued
+  /// What the agent shows the broker: the credentials that it was given, or what it has renewed of them by itself.
+  /// - Parameter data: the agent's directory.
+  /// - Returns: nil: there are none that can be read.
+  static func current(_ file: String, data: String?) -> Credentials? {
+    guard let given = try? Credentials.reading(file) else { return nil }
+    guard let data, let renewed = try? Credentials.reading("\(data)/renewed.creds"), renewed.key == given.key,
+      renewed.jwt.claims.issuedAt >= given.jwt.claims.issuedAt
     else { return given }
-    return CredentialsFacts(file: given.file, mode: given.mode, content: .token(new))
+    return renewed
   }
 
-  private func credentials(_ file: String) -> CredentialsFacts {
+  /// - Parameter data: the agent's directory.
+  func credentials(_ file: String, data: String?) -> CredentialsFacts {
     var status = stat()
     guard unsafe stat(file, &status) == 0 else {
       let code = errno
       return CredentialsFacts(file: file, mode: 0, content: code == ENOENT ? .absent : .unreadable(Self.reason(code)))
     }
-    return CredentialsFacts(file: file, mode: status.st_mode & 0o7777, content: Self.content(file))
+    return CredentialsFacts(file: file, mode: status.st_mode & 0o7777, content: Self.content(file, data: data))
   }
 
-  private static func content(_ file: String) -> CredentialsFacts.Content {
+  private static func content(_ file: String, data: String?) -> CredentialsFacts.Content {
     guard unsafe access(file, R_OK) == 0 else { return .unreadable(reason(errno)) }
     do throws(CaravanError) {
-      let credentials = try Credentials.reading(file)
+      let given = try Credentials.reading(file)
+      let credentials = current(file, data: data) ?? given
       let claims = credentials.jwt.claims
       guard case .user(let user) = claims.body else { return .malformed("they are no user's") }
       let enrolled = try? EnrolledDevice(credentials: claims.name, user: user.tag("user"))

@@ -83,11 +83,12 @@ enum DoctorCommand {
     }
     if let directory = options[data] { facts.data = await probe.data(directory) }
     let broker = BrokerProbe(
-      credentials: options[Flag<String?>.credentials].flatMap { try? Credentials.reading($0) },
+      credentials: options[Flag<String?>.credentials].flatMap { DeviceProbe.current($0, data: options[data]) },
       tls: try NATSOptions.TLS.given(by: options), allowsClear: options[Flag<Bool>.insecure], host: host)
     let directory = options[Flag<String?>.suiteDirectory]
-    // The broker of a suite is asked by its own credentials: there is no device whose it could take.
-    if directory == nil || options[Flag<String?>.credentials] != nil {
+    // Without a device's credentials nothing could be said of a suite's broker but that it is there, and `cloud` asks it
+    // with the suite's own.
+    if directory == nil || options[Flag<String?>.credentials] != nil || options.isGiven(nats) {
       for url in options[nats] { facts.brokers.append(await broker.facts(url)) }
     }
     if let directory { facts.cloud = await cloud(directory, host) }

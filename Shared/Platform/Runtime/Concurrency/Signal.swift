@@ -1,4 +1,5 @@
-/// Wakes one loop: "there is something to do". Raising it again before the loop looks changes nothing.
+/// Wakes one loop: "there is something to do". Raised again before the loop looks, it has the
+/// loop look once more at most.
 public final class Signal: Sendable {
   private let queue = BoundedQueue<Void>(capacity: 1)
 
