@@ -86,8 +86,8 @@ enum DoctorCommand {
       credentials: options[Flag<String?>.credentials].flatMap { DeviceProbe.current($0, data: options[data]) },
       tls: try NATSOptions.TLS.given(by: options), allowsClear: options[Flag<Bool>.insecure], host: host)
     let directory = options[Flag<String?>.suiteDirectory]
-    // Without a device's credentials nothing could be said of a suite's broker but that it is there, and `cloud` asks it
-    // with the suite's own.
+    // Without a device's credentials nothing could be said of a suite's broker but that it is there, and `cloud` asks
+    // it with the suite's own.
     if directory == nil || options[Flag<String?>.credentials] != nil || options.isGiven(nats) {
       for url in options[nats] { facts.brokers.append(await broker.facts(url)) }
     }
