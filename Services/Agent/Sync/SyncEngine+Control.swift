@@ -79,18 +79,25 @@ extension SyncEngine: SyncControl {
   }
 
   public func status() -> SyncStatus {
-    return SyncStatus(
-      device: identity.device.device.text, user: identity.user.text, link: schedule.link,
-      isLinkAutomatic: schedule.isLinkAutomatic, isConnected: schedule.isConnected, refusal: admission.refusal,
-      atWork: schedule.tablesAtWork, refusedByDisk: schedule.diskRefusals,
-      counters: SyncStatus.counters(host.metrics), policy: schedule.policy,
-      spent: Dictionary(uniqueKeysWithValues: schedule.policy.dailyBytes.keys.map { ($0, meter.spent(over: $0)) }),
-      usage: meter.accounts.map { SyncStatus.Usage(account: $0.0, bytes: $0.1) }, totals: meter.totals,
-      deviceTotal: meter.deviceTotal)
+    SyncStatus(schedule, of: identity, refusal: admission.refusal, meter: meter, metrics: host.metrics)
   }
 }
 
 extension SyncStatus {
+  fileprivate init(
+    _ schedule: SyncSchedule, of identity: DeviceIdentity, refusal: Admission.Refusal?, meter: Meter,
+    metrics: MetricsRegistry
+  ) {
+    self.init(
+      device: identity.device.device.text, user: identity.user.text, link: schedule.link,
+      isLinkAutomatic: schedule.isLinkAutomatic, isConnected: schedule.isConnected, refusal: refusal,
+      atWork: schedule.tablesAtWork, refusedByDisk: schedule.diskRefusals, counters: Self.counters(metrics),
+      policy: schedule.policy,
+      spent: Dictionary(uniqueKeysWithValues: schedule.policy.dailyBytes.keys.map { ($0, meter.spent(over: $0)) }),
+      usage: meter.accounts.map { Usage(account: $0.0, bytes: $0.1) }, totals: meter.totals,
+      deviceTotal: meter.deviceTotal)
+  }
+
   /// In the order of their names.
   fileprivate static func counters(_ metrics: MetricsRegistry) -> [Counter] {
     var counters: [Counter] = []

@@ -142,9 +142,7 @@ public actor SyncEngine: Service {
 
   func noteRows(of table: TableID) async {
     guard let state = try? await store.syncState(of: table) else { return }
-    let left = state.deadline.map { UInt32(clamping: $0 - host.clock.wallTime.milliseconds) }
-    if state.dirtyRows > 0 { tableChanged(table, LocalChange(bytes: 1, withinMilliseconds: left)) }
-    if state.toleratedRows > 0 { tableChanged(table, LocalChange(bytes: 1, isTolerated: true)) }
+    for change in state.waitingChanges(at: host.clock.wallTime.milliseconds) { tableChanged(table, change) }
   }
 
   /// Registrations as they are in the store now.

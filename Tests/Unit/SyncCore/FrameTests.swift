@@ -109,7 +109,7 @@ import Testing
     #expect(timed.forDevice(retryAfter: 9) == timed)
   }
 
-  @Test("TRU-11: what the cloud lacks is not the device's to mend; the log has the reason, now and then")
+  @Test("TRU-11: what the cloud lacks is not the device's to repair; the log has the reason, now and then")
   func ofTheCloud() {
     let log = MemoryLogSink()
     let clock = ManualClock()

@@ -69,7 +69,7 @@ extension PushSession {
   /// The cloud lacks chunks of what was sent.
   private mutating func stage(_ hashes: [ChunkHash], of plan: PlanInFlight) -> Action {
     guard plan.stagings < EngineLimits.stagingRounds else {
-      // The next session tries as often: a disk of the cloud that lost them may have been mended.
+      // The next session tries as often: a disk of the cloud that lost them may be repaired.
       var plan = plan
       plan.stagings = 0
       let message = "the cloud still lacks \(hashes.count) chunks of \(table) after staging them"

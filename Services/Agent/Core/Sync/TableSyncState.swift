@@ -79,6 +79,14 @@ public struct TableSyncState: Sendable, Hashable {
     self.zoneIsGone = zoneIsGone
   }
 
+  /// What waits in the store to be sent.
+  /// - Parameter now: wall clock, milliseconds.
+  public func waitingChanges(at now: Int64) -> [LocalChange] {
+    let left = deadline.map { UInt32(clamping: $0 - now) }
+    return (dirtyRows > 0 ? [LocalChange(bytes: 1, withinMilliseconds: left)] : [])
+      + (toleratedRows > 0 ? [LocalChange(bytes: 1, isTolerated: true)] : [])
+  }
+
   /// Something of the table is lacking here that the cloud is to send. A table that has gained columns is agreed on
   /// anew, and may lack what belongs into them.
   public var lacksSomething: Bool {
