@@ -40,12 +40,17 @@ public final class Agent: Service {
     connect: @escaping BusMaker
   ) async throws(CaravanError) {
     let store = try await LocalStore.open(configuration.directory, host: host, options: configuration.store)
-    do throws(CaravanError) { try await store.belong(to: configuration.identity.device) } catch {
+    let record: NetworkRecord
+    do throws(CaravanError) {
+      try await store.belong(to: configuration.identity.device)
+      record = try await store.networkRecord()
+    } catch {
       await store.close()
       throw error
     }
     let engine = SyncEngine(
-      store: store, identity: configuration.identity, link: configuration.link, host: host, credentials: credentials)
+      store: store, remembering: record, identity: configuration.identity, link: configuration.link, host: host,
+      credentials: credentials)
     // The engine has the store.
     await store.whenDirtied { [weak engine] table, change in engine?.tableChanged(table, change) }
     await store.whenChunksAreCut { [weak engine] table, chunks in engine?.chunksCut(table, chunks) }

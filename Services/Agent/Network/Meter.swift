@@ -7,38 +7,34 @@ package import CaravanRuntime
 /// somebody (MOB-47).
 package final class Meter: Sendable {
   private struct State {
-    var ledger = UsageLedger()
+    var ledger: UsageLedger
     /// What is paid for now; nil: no link.
     var link: LinkClass?
     /// The most expensive that the user allows; nil: none.
-    var userLink: LinkClass? = .roaming
+    var userLink: LinkClass?
     var savedAt = Instant(nanoseconds: 0)
     /// Of the next message whose reservation ends, or of another link.
     var settled = Promise<Void>()
   }
 
-  private let state = Mutex(State())
+  private let state: Mutex<State>
   private let store: any SyncStore
   private let host: Host
 
-  package init(store: any SyncStore, host: Host) {
+  /// - Parameter record: what the store remembers.
+  package init(_ record: NetworkRecord, store: any SyncStore, host: Host) {
     self.store = store
     self.host = host
+    var ledger = UsageLedger(
+      budgets: record.policy.dailyBytes, day: record.day, grants: record.grants, accounts: record.accounts,
+      totals: record.totals)
+    ledger.look(at: host.clock.wallTime.milliseconds)
+    state = Mutex(State(ledger: ledger, userLink: record.policy.maximumLink))
   }
 
   private var now: Int64 { host.clock.wallTime.milliseconds }
 
   // MARK: What is allowed
-
-  package func recall(_ record: NetworkRecord) {
-    state.withLock { state in
-      state.userLink = record.policy.maximumLink
-      state.ledger = UsageLedger(
-        budgets: record.policy.dailyBytes, day: record.day, grants: record.grants, accounts: record.accounts,
-        totals: record.totals)
-      state.ledger.look(at: now)
-    }
-  }
 
   package func use(_ link: LinkClass?) { change { $0.link = link } }
   package func use(_ policy: NetworkPolicy) {

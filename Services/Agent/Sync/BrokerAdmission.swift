@@ -11,9 +11,18 @@ final class BrokerAdmission: Sendable {
   private let store: any SyncStore
   private let metrics: SyncMetrics
   private let host: Host
+  /// The store remembers a refusal of other credentials than the device has now.
+  private let isOutdated: Bool
 
-  init(credentials: @escaping @Sendable () -> String, store: any SyncStore, metrics: SyncMetrics, host: Host) {
-    state = Mutex(Admission(credentials: credentials()))
+  /// - Parameter known: what the store remembers.
+  init(
+    _ known: Admission.Refusal?, credentials: @escaping @Sendable () -> String, store: any SyncStore,
+    metrics: SyncMetrics, host: Host
+  ) {
+    let admission = Admission(credentials: credentials(), known: known)
+    isOutdated = known != nil && admission.refusal == nil
+    state = Mutex(admission)
+    metrics.refused.set(admission.refusal == nil ? 0 : 1)
     (self.credentials, self.store, self.metrics, self.host) = (credentials, store, metrics, host)
   }
 
@@ -22,15 +31,8 @@ final class BrokerAdmission: Sendable {
   /// How long a refused device leaves the broker alone, in nanoseconds; nil: it is not refused.
   func rest(random: UInt64) -> UInt64? { state.withLock { $0.rest(random: random) } }
 
-  /// - Parameter known: what the store remembers.
-  func recall(_ known: Admission.Refusal?) async {
-    let refusal = state.withLock { state in
-      state = Admission(credentials: credentials(), known: known)
-      return state.refusal
-    }
-    metrics.refused.set(refusal == nil ? 0 : 1)
-    if known != nil, refusal == nil { await keep() }
-  }
+  /// The store forgets a refusal of credentials that the device has no more.
+  func dropOutdated() async { if isOutdated { await keep() } }
 
   /// The broker is there, and has refused the credentials.
   func refuse() async {

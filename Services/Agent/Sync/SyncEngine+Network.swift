@@ -34,14 +34,6 @@ extension SyncEngine {
     await permissionsChanged()
   }
 
-  func recallPolicy() async throws(CaravanError) {
-    let record = try await store.networkRecord()
-    schedule.setPolicy(record.policy)
-    meter.recall(record)
-    await admission.recall(record.refusal)
-    await permissionsChanged()
-  }
-
   /// What may be sent is decided anew, and what waited for that is released (MOB-24).
   func permissionsChanged() async {
     meter.use(schedule.link?.cost)

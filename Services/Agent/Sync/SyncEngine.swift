@@ -36,21 +36,23 @@ public actor SyncEngine: Service {
   var inlinePages: [ReceivedPage] = []
 
   /// - Parameters:
+  ///   - record: what `store` remembers of the network, so that the user's policy holds before anything is sent.
   ///   - link: what the machine is connected by; nil: nothing, nothing is sent.
   ///   - credentials: digest of those that the device has now; nil: they stay those of `identity`.
   public init(
-    store: any SyncStore, identity: DeviceIdentity, link: LinkClass?, host: Host,
+    store: any SyncStore, remembering record: NetworkRecord, identity: DeviceIdentity, link: LinkClass?, host: Host,
     credentials: (@Sendable () -> String)? = nil
   ) {
     self.store = store
     self.identity = identity
     schedule = SyncSchedule(link: link.map { Link($0) })
+    schedule.setPolicy(record.policy)
     self.host = host
     metrics = SyncMetrics(host.metrics)
     events = LocalEvents(signal)
     admission = BrokerAdmission(
-      credentials: credentials ?? { identity.credentials }, store: store, metrics: metrics, host: host)
-    meter = Meter(store: store, host: host)
+      record.refusal, credentials: credentials ?? { identity.credentials }, store: store, metrics: metrics, host: host)
+    meter = Meter(record, store: store, host: host)
     exchanger = Exchanger(identity: identity, metrics: metrics, meter: meter, clock: host.clock)
     alarm = Alarm(clock: host.clock, ring: signal)
     meter.use(link)
@@ -65,7 +67,8 @@ public actor SyncEngine: Service {
   /// Until `shutDown`. What is on its way then is cut off, as a crash would: the next start takes it up.
   /// - Throws: when the store cannot be read.
   public func run() async throws {
-    try await recallPolicy()
+    await admission.dropOutdated()
+    await permissionsChanged()
     try await recall()
     await withDiscardingTaskGroup { group in
       group.addTask { await self.alarm.run() }

@@ -179,7 +179,7 @@ struct Ground: Sendable {
     let held = Mutex(Held())
     let snapped = Mutex<Set<String>>([])
     let chances = secret.map { _ in Chances(simulation: simulation) }
-    egressGuard = EgressGuard(faults, recorder, chances) { name, outage in
+    egressGuard = EgressGuard(faults, recorder, chances, clock: machine.clock) { name, outage in
       // What breaks under a connection that is away already does not bring it back once more.
       guard let hub = held.withLock({ $0.hub }), snapped.withLock({ $0.insert(name).inserted }) else { return }
       hub.disconnect(name)

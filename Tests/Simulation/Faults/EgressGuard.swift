@@ -9,19 +9,27 @@ final class EgressGuard: FaultPolicy {
   private let chances: Chances?
   private let unlinked = Mutex<Set<String>>([])
   private let flaky = Mutex<[String: FlakyLink]>([:])
-  private let rations = Mutex<[String: UInt64]>([:])
+  private let rations = Mutex<[String: Ration]>([:])
+  private let clock: any Clock
   private let snap: @Sendable (String, Duration) -> Void
+
+  /// What may still leave a device. What leaves in the instant when the user says so may have been let through before.
+  private struct Ration {
+    let since: Instant
+    var left: UInt64
+  }
 
   /// - Parameters:
   ///   - chances: of each way its own; nil: all messages share one source.
   ///   - snap: takes a device's connection away for so long.
   init(
-    _ faults: FaultPlan, _ recorder: Recorder, _ chances: Chances? = nil,
+    _ faults: FaultPlan, _ recorder: Recorder, _ chances: Chances? = nil, clock: any Clock,
     snap: @escaping @Sendable (String, Duration) -> Void
   ) {
     self.faults = faults
     self.chances = chances
     self.recorder = recorder
+    self.clock = clock
     self.snap = snap
   }
 
@@ -31,13 +39,15 @@ final class EgressGuard: FaultPolicy {
   }
 
   /// - Parameter bytes: so many may leave from now on, and no more; nil: nobody counts.
-  func ration(_ device: String, _ bytes: UInt64?) { rations.withLock { $0[device] = bytes } }
+  func ration(_ device: String, _ bytes: UInt64?) {
+    rations.withLock { $0[device] = bytes.map { Ration(since: clock.now, left: $0) } }
+  }
 
   private func isBeyondRation(_ passage: Passage) -> Bool {
     rations.withLock { rations in
-      guard let left = rations[passage.sender] else { return false }
-      guard passage.bytes <= left else { return true }
-      rations[passage.sender] = left - UInt64(passage.bytes)
+      guard let ration = rations[passage.sender], ration.since < clock.now else { return false }
+      guard passage.bytes <= ration.left else { return true }
+      rations[passage.sender]?.left -= UInt64(passage.bytes)
       return false
     }
   }

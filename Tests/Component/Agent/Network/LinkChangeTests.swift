@@ -73,7 +73,7 @@ import Testing
     _ check: @escaping @Sendable (Swift.Result<CaravanModel.LinkClass, any Error>) -> Void
   ) throws {
     try EngineBench.run { bench in
-      let meter = Meter(store: bench.store, host: bench.host)
+      let meter = Meter(NetworkRecord(), store: bench.store, host: bench.host)
       meter.use(.cellular)
       meter.use(NetworkPolicy(dailyBytes: [.cellular: 20_000]))
       let first = try await meter.reserve(up: 100, down: 15_000, over: .roaming)

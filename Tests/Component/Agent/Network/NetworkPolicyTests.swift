@@ -330,6 +330,26 @@ import Testing
     }
   }
 
+  @Test("I13, MOB-45, MOB-47: policy and accounts of an earlier life hold from the start, before the agent runs")
+  func heldFromTheStart() throws {
+    let carried = UsageLedger.Account(link: .cellular, table: EngineBench.album)
+    let record = NetworkRecord(
+      policy: NetworkPolicy(maximumLink: .wifi, dailyBytes: [.cellular: 5_000]),
+      day: 1_700_000_000_000 / UsageLedger.dayMilliseconds,
+      grants: [.cellular: 4_000], accounts: [carried: .init(up: 1_000, down: 2_037)])
+    let cluster = Simulation(seed: 1)
+    try cluster.run(deadline: .seconds(3_600)) {
+      let bench = EngineBench(cluster, remembering: record, link: .cellular)
+      // A watched link may change before the store has been read.
+      await bench.engine.linkChanged(to: Link(.wifi, isMetered: true))
+      #expect(await !bench.engine.schedule.permitsSpeaking)
+      let status = await bench.engine.status()
+      #expect(status.policy == record.policy)
+      #expect(bench.engine.meter.spent(over: .cellular) == 4_000)
+      #expect(status.usage.map(\.account) == [carried])
+    }
+  }
+
   @Test("A crash neither forgets the policy nor gives the budget again")
   func restart() throws {
     try AgentCluster.run(lives: 4, link: .cellular) { device, life in

@@ -1,4 +1,5 @@
 import CaravanAgentCore
+import CaravanAgentStore
 import CaravanBus
 import CaravanModel
 import CaravanRuntime
@@ -21,7 +22,11 @@ struct EngineBench: Sendable {
   static let album = TableID(app: ContainerID(unchecked: "photos"), name: "album")
   static let notes = TableID(app: ContainerID(unchecked: "notes"), name: "notes")
 
-  init(_ cluster: Simulation, store: MemoryStore = MemoryStore(), link: CaravanModel.LinkClass? = .wifi) {
+  /// - Parameter record: what an earlier life of the agent left of the network.
+  init(
+    _ cluster: Simulation, store: MemoryStore = MemoryStore(), remembering record: NetworkRecord = NetworkRecord(),
+    link: CaravanModel.LinkClass? = .wifi
+  ) {
     self.cluster = cluster
     let net = cluster.host("net").host
     let hub = InProcessHub(clock: net.clock, random: net.random)
@@ -29,7 +34,8 @@ struct EngineBench: Sendable {
     cloud = ScriptedCloud(hub)
     self.store = store
     host = cluster.host("device").host
-    engine = SyncEngine(store: store, identity: Self.identity, link: link, host: host)
+    engine = SyncEngine(
+      store: store, remembering: record, identity: Self.identity, link: link, host: host)
     connection = CloudConnection(engine: engine) { () throws(CaravanError) in hub.connect(as: "device") }
   }
 
