@@ -127,7 +127,7 @@ extension AgentStatus {
       refused: device.refusal == nil ? "" : Admission.Refusal.reason,
       remedy: device.refusal == nil ? "" : Admission.Refusal.remedy,
       refusedSinceMilliseconds: UInt64(max(0, device.refusal?.since ?? 0)),
-      linkIsAssumed: device.link.map { !$0.isKnown } ?? false)
+      linkIsAssumed: device.link.map { !$0.isKnown } ?? false, unreachable: device.unreachable ?? "")
   }
 }
 

@@ -44,7 +44,7 @@ package struct CloudConnection: Sendable {
       } catch {
         if Task.isCancelled { return }
         outage.lasts(error)
-        if error.code == .notAuthenticated { await engine.admission.refuse() }
+        await engine.connectingFailed(error)
       }
       if Task.isCancelled { return }
       let random = engine.host.random.next()

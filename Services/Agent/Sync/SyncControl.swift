@@ -38,6 +38,8 @@ public struct SyncStatus: Sendable, Hashable {
   public var link: Link?
   public var isLinkAutomatic: Bool
   public var isConnected: Bool
+  /// Why the last attempt to connect failed, while attempts are made.
+  public var unreachable: String?
   /// The broker refuses the device's credentials.
   public var refusal: Admission.Refusal?
   /// Tables that are being synced now.
@@ -77,7 +79,7 @@ public struct SyncStatus: Sendable, Hashable {
 
   public init(
     device: String, user: String, link: Link?, isLinkAutomatic: Bool = false, isConnected: Bool,
-    refusal: Admission.Refusal? = nil, atWork: Set<TableID> = [], refusedByDisk: [TableID: String] = [:],
+    unreachable: String? = nil, refusal: Admission.Refusal? = nil, atWork: Set<TableID> = [], refusedByDisk: [TableID: String] = [:],
     counters: [Counter] = [],
     policy: NetworkPolicy = NetworkPolicy(), spent: [LinkClass: UInt64] = [:], usage: [Usage] = [],
     totals: [TableID: UsageLedger.Bytes] = [:], deviceTotal: UsageLedger.Bytes = UsageLedger.Bytes()
@@ -87,6 +89,7 @@ public struct SyncStatus: Sendable, Hashable {
     self.link = link
     self.isLinkAutomatic = isLinkAutomatic
     self.isConnected = isConnected
+    self.unreachable = unreachable
     self.refusal = refusal
     self.atWork = atWork
     self.refusedByDisk = refusedByDisk
@@ -107,6 +110,7 @@ extension SyncStatus {
     shown.atWork = atWork.filter { $0.app == app }
     shown.usage = usage.filter { usage in usage.account.table.map { $0.app == app } ?? isOwner }
     if isOwner { return shown }
+    shown.unreachable = nil
     shown.counters = []
     shown.spent = spent.mapValues { _ in 0 }
     for usage in shown.usage where spent[usage.account.link] != nil {

@@ -79,19 +79,21 @@ extension SyncEngine: SyncControl {
   }
 
   public func status() -> SyncStatus {
-    SyncStatus(schedule, of: identity, refusal: admission.refusal, meter: meter, metrics: host.metrics)
+    SyncStatus(
+      schedule, of: identity, unreachable: unreachable, refusal: admission.refusal, meter: meter,
+      metrics: host.metrics)
   }
 }
 
 extension SyncStatus {
   fileprivate init(
-    _ schedule: SyncSchedule, of identity: DeviceIdentity, refusal: Admission.Refusal?, meter: Meter,
-    metrics: MetricsRegistry
+    _ schedule: SyncSchedule, of identity: DeviceIdentity, unreachable: CaravanError?, refusal: Admission.Refusal?,
+    meter: Meter, metrics: MetricsRegistry
   ) {
     self.init(
       device: identity.device.device.text, user: identity.user.text, link: schedule.link,
-      isLinkAutomatic: schedule.isLinkAutomatic, isConnected: schedule.isConnected, refusal: refusal,
-      atWork: schedule.tablesAtWork, refusedByDisk: schedule.diskRefusals, counters: Self.counters(metrics),
+      isLinkAutomatic: schedule.isLinkAutomatic, isConnected: schedule.isConnected,
+      unreachable: schedule.permitsSpeaking ? unreachable?.message : nil, refusal: refusal, atWork: schedule.tablesAtWork, refusedByDisk: schedule.diskRefusals, counters: Self.counters(metrics),
       policy: schedule.policy,
       spent: Dictionary(uniqueKeysWithValues: schedule.policy.dailyBytes.keys.map { ($0, meter.spent(over: $0)) }),
       usage: meter.accounts.map { Usage(account: $0.0, bytes: $0.1) }, totals: meter.totals,

@@ -44,6 +44,7 @@ extension SyncEngine {
 extension SyncEngine {
   /// The cloud can be reached through `bus`. Everything registered is looked at: what happened meanwhile was not heard.
   func connected(_ bus: any MessageBus) async {
+    unreachable = nil
     await exchanger.use(bus)
     metrics.connected.set(1)
     connection.fulfil()
@@ -51,6 +52,12 @@ extension SyncEngine {
     signal.raise()
     await planAtOnceWhatGoesAtOnce()
     await admission.admit()
+  }
+
+  /// An attempt to connect has failed.
+  func connectingFailed(_ error: CaravanError) async {
+    unreachable = error
+    if error.code == .notAuthenticated { await admission.refuse() }
   }
 
   func disconnected() async {

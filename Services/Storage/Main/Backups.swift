@@ -16,7 +16,7 @@ enum Backups {
   static let tools = [
     StoreTool(
       Command(
-        "caravan-storage backup",
+        "\(StoreTool.program) backup",
         "Writes all that a store holds, and those beside it, into one file, while they go on working.",
         flags: StorePlace.flags + [Flag<[String]>.stores, out])
     ) { (options, host) throws(CaravanError) in
@@ -24,13 +24,13 @@ enum Backups {
       return text(of: try BackupFile.write(source, to: file, at: host.clock.wallTime), file)
     },
     StoreTool(
-      Command("caravan-storage verify", "Says whether a backup is whole.", operands: .init("FILE", 1...1))
+      Command("\(StoreTool.program) verify", "Says whether a backup is whole.", operands: .init("FILE", 1...1))
     ) { (options, _) throws(CaravanError) in
       text(of: try BackupFile.read(options.operands[0]), options.operands[0])
     },
     StoreTool(
       Command(
-        "caravan-storage restore", "Fills a new directory, or a new PostgreSQL database, from a backup of either.",
+        "\(StoreTool.program) restore", "Fills a new directory, or a new PostgreSQL database, from a backup of either.",
         operands: .init("FILE", 1...1), flags: StorePlace.flags + [files])
     ) { (options, host) throws(CaravanError) in
       let (file, place) = (options.operands[0], try StorePlace(options))

@@ -18,6 +18,12 @@ struct StoreTool: Sendable {
 
   static let all = Backups.tools
 
+  /// As people know it: `caravan backup` becomes this program and keeps its own name.
+  static let program: String = {
+    let name = CommandLine.arguments.first ?? ""
+    return ["caravan", "caravan backup"].contains(name) ? name : "caravan-storage"
+  }()
+
   /// - Parameter word: the first behind the executable's name.
   /// - Returns: only if the command line is the service's, and not a tool's.
   static func run(_ word: String?) {

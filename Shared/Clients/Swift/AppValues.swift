@@ -247,6 +247,9 @@ public struct DeviceStatus: Sendable, Hashable {
   public let isLinkAssumed: Bool
   /// The agent has a connection to the cloud.
   public let isConnected: Bool
+  /// Why there is no connection although one may be made. Empty: there is one, or none may be made; or the app is another
+  /// user's than the device.
+  public let unreachable: String
   /// Too little room is left on the device's disk: what apps write is refused until there is; rows can be deleted,
   /// tables dropped, and sync goes on.
   public let isDiskFull: Bool
@@ -265,6 +268,7 @@ public struct DeviceStatus: Sendable, Hashable {
     device = status.device
     user = status.user
     mode = SyncMode(status.mode)
+    unreachable = status.unreachable
     (refused, remedy, refusedSince) = (status.refused, status.remedy, status.refusedSinceMilliseconds)
     link = status.link.model
     isMetered = status.metered

@@ -14,6 +14,24 @@ struct ReferenceTests {
   private static let page = root.appendingPathComponent("Services/CLI/REFERENCE.md")
   private static let settings = root.appendingPathComponent("Deploy/agent-conf.md")
 
+  /// Links to the commands, a line for those that begin with the same word.
+  private static func contents(_ commands: [Command]) -> String {
+    var (groups, words) = ([String: [String]](), [String]())
+    for command in commands {
+      let parts = command.name.split(separator: " ").dropFirst().map(String.init)
+      if groups[parts[0]] == nil { words.append(parts[0]) }
+      let anchor = command.name.replacingOccurrences(of: " ", with: "-")
+      groups[parts[0], default: []].append("[\(parts.dropFirst().joined(separator: " "))](#\(anchor))")
+    }
+    return words.map { word in
+      let links = groups[word] ?? []
+      // A command of one word is its group's name.
+      let alone = links.first.map { $0.hasPrefix("[](") ? "[\(word)]" + $0.dropFirst(2) : nil } ?? nil
+      let others = links.dropFirst(alone == nil ? 0 : 1).joined(separator: ", ")
+      return "- \(alone ?? word)\(others.isEmpty ? "" : ": \(others)")"
+    }.joined(separator: "\n")
+  }
+
   static func reference(_ commands: [Command]) -> String {
     let texts = commands.map { "## \($0.name)\n\n```text\n\($0.help)```\n" }
     return """
@@ -22,6 +40,8 @@ struct ReferenceTests {
       This page is what `--help` says of each command, and a test compares it with the declarations in the code. A
       variable of the environment that a flag names holds where the flag is not given. Commands end with 0 when they are
       done, 1 when they were refused, with the reason on standard error, and 2 when they were not understood.
+
+      \(contents(commands))
 
       \(texts.joined(separator: "\n"))
       """

@@ -122,6 +122,14 @@ struct StatusTextTests {
     #expect(text.contains(": sing\n") && !text.contains("see REFUSED"))
   }
 
+  @Test("SIM-45: why there is no connection is said beside that there is none, unless the broker refuses the device")
+  func unreachable() {
+    var status = AgentStatus(tables: [TableStatus(table: "notes")], unreachable: "nobody answers")
+    #expect(AppDeviceCommands.text(DeviceStatus(status)).contains(", not connected (nobody answers)"))
+    status.refused = "they say no"
+    #expect(!AppDeviceCommands.text(DeviceStatus(status)).contains("nobody answers"))
+  }
+
   @Test("REC-28: what a sync came to is said in a line")
   func events() {
     let sent = CaravanWire.SyncEvent(

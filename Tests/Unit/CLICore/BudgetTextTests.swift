@@ -20,7 +20,7 @@ import Testing
     "What is no budget is refused",
     arguments: [
       "", "cellular", "cellular=", "cellular=many", "none=5MB", "cellular=-1", "cellular=1e40", "cellular=nan",
-      "satellite=1MB",
+      "satellite=1MB", "cellular=5", "wifi=1e9",
     ])
   func refused(text: String) { #expect(throws: CaravanError.self) { try BudgetText.parse(text) } }
 }

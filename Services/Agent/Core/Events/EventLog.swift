@@ -60,9 +60,10 @@ public struct EventLog: Sendable, Hashable {
 /// Rows of one event.
 public struct EventRows: Sendable, Hashable {
   public private(set) var count: Int
-  /// Ids of the last of them.
+  /// Ids of the last of them, each once, where it was named last.
   public private(set) var names: [String]
 
+  /// - Parameter names: each once.
   public init(count: Int = 0, names: [String] = []) {
     self.count = count
     self.names = names
@@ -72,6 +73,8 @@ public struct EventRows: Sendable, Hashable {
   public mutating func add(_ rows: EventRows, limit: Int) {
     count += rows.count
     assert(limit > 0, "a limit of no names names nothing")
+    let latest = Set(rows.names)
+    names.removeAll { latest.contains($0) }
     names += rows.names
     if names.count > limit { names.removeFirst(names.count - limit) }
   }

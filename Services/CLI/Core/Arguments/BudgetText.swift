@@ -8,7 +8,7 @@ public enum BudgetText {
   ]
 
   /// - Returns: nil bytes for no budget.
-  /// - Throws: `invalidData` with an example.
+  /// - Throws: `invalidData` with an example; also of a number without its unit: `cellular=5` would be five bytes.
   public static func parse(_ text: String) throws(CaravanError) -> (link: LinkClass, bytes: UInt64?) {
     let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
     guard parts.count == 2, let link = try LinkText.parse(parts[0]) else { throw notUnderstood(text) }
@@ -21,12 +21,13 @@ public enum BudgetText {
     assert(text == text.lowercased(), "units are looked for in lower case")
     let unit = units.first { text.hasSuffix($0.name) }
     let digits = text.dropLast(unit?.name.count ?? 0)
-    guard let number = Double(digits), number.isFinite, number >= 0 else { return nil }
+    guard let number = Double(digits), number.isFinite, number >= 0, unit != nil || number == 0 else { return nil }
     return UInt64(exactly: (number * Double(unit?.factor ?? 1)).rounded())
   }
 
   private static func notUnderstood(_ text: String) -> CaravanError {
     CaravanError(
-      .invalidData, "'\(text.prefix(80))' is no budget: write LINK=BYTES, cellular=50MB or wifi=unlimited for instance")
+      .invalidData, "'\(text.prefix(80))' is no budget: write LINK=BYTES with the unit, cellular=50MB, roaming=300kB or "
+        + "wifi=unlimited for instance")
   }
 }

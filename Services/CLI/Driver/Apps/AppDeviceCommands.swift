@@ -88,7 +88,8 @@ enum AppDeviceCommands {
   }
 
   static func text(_ status: DeviceStatus) -> String {
-    let state = status.isConnected ? "connected" : "not connected"
+    let reason = status.unreachable.isEmpty || !status.refused.isEmpty ? "" : " (\(status.unreachable))"
+    let state = status.isConnected ? "connected" : "not connected\(reason)"
     let why = status.refused.isEmpty ? ": see REFUSED" : ""
     let mode = status.mode.needsReset ? ", \(status.mode.rawValue)\(why)" : ""
     var head = "device \(status.device) of \(status.user), link \(linkText(status)), \(state)\(mode)"
@@ -173,6 +174,7 @@ enum AppDeviceCommands {
       "device": .string(status.device), "user": .string(status.user), "link": .string(LinkText.name(status.link)),
       "metered": .bool(status.isMetered), "link_automatic": .bool(status.isLinkAutomatic),
       "link_assumed": .bool(status.isLinkAssumed), "connected": .bool(status.isConnected),
+      "unreachable": status.unreachable.isEmpty ? .null : .string(status.unreachable),
       "disk_full": .bool(status.isDiskFull),
       "mode": .string(status.mode.rawValue), "policy": json(policy: status),
       "refused": status.refused.isEmpty ? .null : .string(status.refused),

@@ -27,9 +27,17 @@ struct AppSession: Sendable {
     _ work: @escaping @Sendable (AppSession) async throws -> Void
   ) -> Tool {
     Tool(Command("caravan app \(words)", summary, operands: operands, flags: Self.flags + flags)) { options, terminal in
-      try await CaravanClient.withConnection(to: options[socket], app: options[app], within: patience) { client in
+      let name = try name(options)
+      try await CaravanClient.withConnection(to: options[socket], app: name, within: patience) { client in
         try await work(AppSession(client: client, options: options, terminal: terminal))
       }
+    }
+  }
+
+  /// - Throws: `invalidData` naming the flag: whoever types it thinks of an app, not of its container.
+  private static func name(_ options: Options) throws(CaravanError) -> String {
+    do throws(CaravanError) { return try ContainerID(options[app]).text } catch {
+      throw CaravanError(error.code, "--app (CARAVAN_APP): \(error.message)")
     }
   }
 

@@ -20,11 +20,11 @@ enum BackupCommands {
     ) { options, _ in
       try hand(
         ["backup", "--out", options[out]] + whereabouts(options, suiteMayHavePostgres: true), options,
-        stores: options[Flag<[String]>.stores])
+        stores: options[Flag<[String]>.stores], as: "caravan")
     },
     Tool(
       Command("caravan backup verify", "Says whether a backup is whole.", operands: .init("FILE", 1...1))
-    ) { options, _ in try hand(["verify", "--"] + options.operands, nil) },
+    ) { options, _ in try hand(["verify", "--"] + options.operands, nil, as: "caravan backup") },
     Tool(
       Command(
         "caravan restore", "Fills a new directory, or a new PostgreSQL database, from a backup of either.",
@@ -32,7 +32,7 @@ enum BackupCommands {
     ) { options, _ in
       let files = ["--files", "\(options[files])"]
       let place = try whereabouts(options, suiteMayHavePostgres: false)
-      try hand(["restore"] + files + place + ["--"] + options.operands, options)
+      try hand(["restore"] + files + place + ["--"] + options.operands, options, as: "caravan")
     },
   ]
 
@@ -63,13 +63,14 @@ enum BackupCommands {
   }
 
   /// Becomes storage's program.
+  /// - Parameter name: before its command's word, where it complains.
   private static func hand(
-    _ arguments: [String], _ options: Options?, stores: [String]? = nil
+    _ arguments: [String], _ options: Options?, stores: [String]? = nil, as name: String
   ) throws(CaravanError) {
     let directory = try Suite.programs()
     // As a variable: others see command lines.
     if let address = options?[Flag<String?>.postgres] { unsafe setenv("CARAVAN_POSTGRES", address, 1) }
     if let stores { unsafe setenv("CARAVAN_STORES", stores.joined(separator: ","), 1) }
-    throw Program.become("\(directory)/\(SuiteService.storage.executable)", arguments)
+    throw Program.become("\(directory)/\(SuiteService.storage.executable)", arguments, as: name)
   }
 }

@@ -52,6 +52,9 @@ struct Deployment: Sendable {
     return try SuiteDirectory(options[Flag<String?>.suiteDirectory]).running()
   }
 
+  /// Of the suite on this machine.
+  func directory() throws(CaravanError) -> String { try SuiteDirectory(options[Flag<String?>.suiteDirectory]).path }
+
   /// Whose signature the broker of the suite here asks for; nil: it is another machine's, or its keys may not be read.
   func account() throws(CaravanError) -> PublicNKey? {
     guard try suite() != nil else { return nil }

@@ -58,7 +58,7 @@ enum DeviceCommands {
     let deployment = Deployment(options: options, host: terminal.host)
     let gateway = try deployment.gatewayClient()
     if unsafe access(file, F_OK) == 0 {
-      try await confirm(file, user, device, environment, gateway, account: deployment.account())
+      try await confirm(file, user, device, environment, gateway, of: deployment)
       _ = try deployment.issueCertificate(of: device, beside: file)
       return terminal.say("device '\(device)' of user '\(user)' is enrolled already: \(file)")
     }
@@ -119,10 +119,9 @@ enum DeviceCommands {
   }
 
   /// That the file holds this device's credentials and that they still count: the command may be run again.
-  /// - Parameter account: of the suite here; nil: nobody knows.
   private static func confirm(
     _ file: String, _ user: UserID, _ device: DeviceID, _ environment: Environment, _ gateway: GatewayClient,
-    account: PublicNKey?
+    of deployment: Deployment
   ) async throws(CaravanError) {
     let known = try? Credentials.reading(file)
     guard let claims = known?.jwt.claims, let known,
@@ -130,11 +129,11 @@ enum DeviceCommands {
       enrolled.user == user, enrolled.device == device, enrolled.environment == environment
     else { throw CaravanError(.objectExists, "'\(file)' exists and is something else: choose another file for --out") }
     let record = try await gateway.call("GET", "/v1/devices/\(user)/\(device)")
-    if let account, account.text != known.account.text {
-      throw CaravanError(
+    if let account = try deployment.account(), account.text != known.account.text {
+      throw try CaravanError(
         .objectExists,
         "'\(file)' was signed with other keys than this suite has, as after a restore without them: say "
-          + "caravan device renew \(file)")
+          + "caravan device renew \(file) --dir \(deployment.directory())")
     }
     guard record["public_key"]?.stringValue == known.key.publicKey.text, record["revoked"] == .null else {
       throw CaravanError(.objectExists, "'\(file)' holds credentials that are void: remove it and run this again")

@@ -3163,6 +3163,7 @@ public struct AgentStatus: WireMessage, Equatable {
   public var remedy: String
   public var refusedSinceMilliseconds: UInt64
   public var linkIsAssumed: Bool
+  public var unreachable: String
 
   public init(
     device: String = "",
@@ -3180,7 +3181,8 @@ public struct AgentStatus: WireMessage, Equatable {
     refused: String = "",
     remedy: String = "",
     refusedSinceMilliseconds: UInt64 = 0,
-    linkIsAssumed: Bool = false
+    linkIsAssumed: Bool = false,
+    unreachable: String = ""
   ) {
     self.device = device
     self.user = user
@@ -3198,6 +3200,7 @@ public struct AgentStatus: WireMessage, Equatable {
     self.remedy = remedy
     self.refusedSinceMilliseconds = refusedSinceMilliseconds
     self.linkIsAssumed = linkIsAssumed
+    self.unreachable = unreachable
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__AgentStatus> {
@@ -3221,6 +3224,7 @@ public struct AgentStatus: WireMessage, Equatable {
       m.pointee.refused_since_milliseconds = refusedSinceMilliseconds
     }
     if linkIsAssumed { m.pointee.has_link_is_assumed = 1; m.pointee.link_is_assumed = linkIsAssumed ? 1 : 0 }
+    if !unreachable.isEmpty { m.pointee.unreachable = arena.string(unreachable) }
     return m
   }
 
@@ -3243,6 +3247,7 @@ public struct AgentStatus: WireMessage, Equatable {
     remedy = try copyText(m.pointee.remedy)
     refusedSinceMilliseconds = m.pointee.has_refused_since_milliseconds != 0 ? m.pointee.refused_since_milliseconds : 0
     linkIsAssumed = m.pointee.has_link_is_assumed != 0 ? m.pointee.link_is_assumed != 0 : false
+    unreachable = try copyText(m.pointee.unreachable)
   }
 
   static let shape = 146

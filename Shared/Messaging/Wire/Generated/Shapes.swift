@@ -922,6 +922,7 @@ extension WireShape {
       WireField(83, .text),
       WireField(84, .varint),
       WireField(85, .varint),
+      WireField(86, .text),
     ]),
     WireShape(MemoryLayout<Caravan__V1__LinkUsage>.size + MemoryLayout<LinkUsage>.stride, [
       WireField(1, .varint),

@@ -11,10 +11,12 @@ extension Program {
   }
 
   /// This process goes on as another program (execv(3)).
-  /// - Parameter arguments: without the program's name.
+  /// - Parameters:
+  ///   - arguments: without the program's name.
+  ///   - name: what the program is called by whoever started it; nil: as its file.
   /// - Returns: `invalidData`, only if it could not be started.
-  public static func become(_ program: String, _ arguments: [String]) -> CaravanError {
-    let words = unsafe ([program] + arguments).map { unsafe strdup($0) } + [nil]
+  public static func become(_ program: String, _ arguments: [String], as name: String? = nil) -> CaravanError {
+    let words = unsafe ([name ?? program] + arguments).map { unsafe strdup($0) } + [nil]
     unsafe execv(program, words)
     return CaravanError(.invalidData, "cannot start '\(program)': \(SystemError.text(errno))")
   }

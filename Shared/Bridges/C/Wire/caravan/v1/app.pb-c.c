@@ -7182,7 +7182,7 @@ const ProtobufCMessageDescriptor caravan__v1__loss_status__descriptor =
   (ProtobufCMessageInit) caravan__v1__loss_status__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__agent_status__field_descriptors[16] =
+static const ProtobufCFieldDescriptor caravan__v1__agent_status__field_descriptors[17] =
 {
   {
     "device",
@@ -7376,6 +7376,18 @@ static const ProtobufCFieldDescriptor caravan__v1__agent_status__field_descripto
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "unreachable",
+    86,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__AgentStatus, unreachable),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__agent_status__field_indices_by_name[] = {
   3,   /* field[3] = connected */
@@ -7392,6 +7404,7 @@ static const unsigned caravan__v1__agent_status__field_indices_by_name[] = {
   14,   /* field[14] = refused_since_milliseconds */
   13,   /* field[13] = remedy */
   4,   /* field[4] = tables */
+  16,   /* field[16] = unreachable */
   9,   /* field[9] = usage */
   1,   /* field[1] = user */
 };
@@ -7399,7 +7412,7 @@ static const ProtobufCIntRange caravan__v1__agent_status__number_ranges[2 + 1] =
 {
   { 1, 0 },
   { 80, 10 },
-  { 0, 16 }
+  { 0, 17 }
 };
 const ProtobufCMessageDescriptor caravan__v1__agent_status__descriptor =
 {
@@ -7409,7 +7422,7 @@ const ProtobufCMessageDescriptor caravan__v1__agent_status__descriptor =
   "Caravan__V1__AgentStatus",
   "caravan.v1",
   sizeof(Caravan__V1__AgentStatus),
-  16,
+  17,
   caravan__v1__agent_status__field_descriptors,
   caravan__v1__agent_status__field_indices_by_name,
   2,  caravan__v1__agent_status__number_ranges,

@@ -1542,10 +1542,14 @@ struct  Caravan__V1__AgentStatus
    */
   protobuf_c_boolean has_link_is_assumed;
   protobuf_c_boolean link_is_assumed;
+  /*
+   * why there is no connection although one may be made; to the device's owner only
+   */
+  char *unreachable;
 };
 #define CARAVAN__V1__AGENT_STATUS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__agent_status__descriptor) \
-    , NULL, NULL, 0, CARAVAN__V1__LINK_CLASS__LINK_CLASS_NONE, 0, 0, 0,NULL, 0,NULL, 0, 0, 0, 0, NULL, 0,NULL, 0, CARAVAN__V1__SYNC_MODE__SYNC_MODE_IDLE, 0, 0, NULL, NULL, 0, 0, 0, 0 }
+    , NULL, NULL, 0, CARAVAN__V1__LINK_CLASS__LINK_CLASS_NONE, 0, 0, 0,NULL, 0,NULL, 0, 0, 0, 0, NULL, 0,NULL, 0, CARAVAN__V1__SYNC_MODE__SYNC_MODE_IDLE, 0, 0, NULL, NULL, 0, 0, 0, 0, NULL }
 
 
 struct  Caravan__V1__LinkUsage
