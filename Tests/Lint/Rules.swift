@@ -17,8 +17,7 @@ struct Rule: Sendable {
 extension Rule {
   static let all: [Rule] = [
     cLibraries, foundation, pureRooms, downwards, publicProducts, reExports, backends, bannedCalls, unboundedStreams,
-    uncheckedSharing,
-    oneDoor,
+    uncheckedSharing, oneDoor, virtualTime,
     fileSize, functionSize, lineWidth, flagCount,
   ]
 
@@ -213,6 +212,25 @@ extension Rule {
       return line.range(of: #"unpack\(|__unpack|protobuf_c_message_unpack"#, options: .regularExpression) != nil
         && !isDoor && !line.contains("= try unpacked(data, Self.shape, caravan__v1__")
     }.map { Violation(path: file.path, line: $0.offset + 1, reason: "decode with WireMessage.decode") }
+  }
+
+  /// Component tests that `Tests/run` plays without the thread sanitizer, as it says itself.
+  private static let unsanitized: [String] = {
+    let script = try? String(contentsOf: SourceTree.root.appendingPathComponent("Tests/run"), encoding: .utf8)
+    let line = script?.split(separator: "\n").first { $0.hasPrefix("virtual='") } ?? ""
+    return line.dropFirst("virtual='".count).dropLast().split(separator: " ").map { "Tests/Component/\($0)/" }
+  }()
+
+  /// A store alone, which has a thread of its own, is tested under the sanitizer in its own folder.
+  static let virtualTime = Rule(
+    name: "tests without the thread sanitizer have one thread and virtual time",
+    canary: SourceFile(path: "Tests/Component/Notify/Real.swift", text: "let host = Host.live()\n")
+  ) { file in
+    precondition(!unsanitized.isEmpty, "Tests/run does not say which tests it plays without the sanitizer")
+    guard unsanitized.contains(where: file.path.hasPrefix) else { return [] }
+    let real = #"Host\.live|\bProcess\(|\bThread\b|DispatchQueue|\busleep\("#
+    return file.code.enumerated().filter { $0.element.range(of: real, options: .regularExpression) != nil }
+      .map { Violation(path: file.path, line: $0.offset + 1, reason: "move it to a folder under the sanitizer") }
   }
 
   static let uncheckedSharing = Rule(

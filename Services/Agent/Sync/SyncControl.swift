@@ -79,8 +79,8 @@ public struct SyncStatus: Sendable, Hashable {
 
   public init(
     device: String, user: String, link: Link?, isLinkAutomatic: Bool = false, isConnected: Bool,
-    unreachable: String? = nil, refusal: Admission.Refusal? = nil, atWork: Set<TableID> = [], refusedByDisk: [TableID: String] = [:],
-    counters: [Counter] = [],
+    unreachable: String? = nil, refusal: Admission.Refusal? = nil, atWork: Set<TableID> = [],
+    refusedByDisk: [TableID: String] = [:], counters: [Counter] = [],
     policy: NetworkPolicy = NetworkPolicy(), spent: [LinkClass: UInt64] = [:], usage: [Usage] = [],
     totals: [TableID: UsageLedger.Bytes] = [:], deviceTotal: UsageLedger.Bytes = UsageLedger.Bytes()
   ) {

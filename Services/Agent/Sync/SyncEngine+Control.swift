@@ -93,7 +93,8 @@ extension SyncStatus {
     self.init(
       device: identity.device.device.text, user: identity.user.text, link: schedule.link,
       isLinkAutomatic: schedule.isLinkAutomatic, isConnected: schedule.isConnected,
-      unreachable: schedule.permitsSpeaking ? unreachable?.message : nil, refusal: refusal, atWork: schedule.tablesAtWork, refusedByDisk: schedule.diskRefusals, counters: Self.counters(metrics),
+      unreachable: schedule.permitsSpeaking ? unreachable?.message : nil, refusal: refusal,
+      atWork: schedule.tablesAtWork, refusedByDisk: schedule.diskRefusals, counters: Self.counters(metrics),
       policy: schedule.policy,
       spent: Dictionary(uniqueKeysWithValues: schedule.policy.dailyBytes.keys.map { ($0, meter.spent(over: $0)) }),
       usage: meter.accounts.map { Usage(account: $0.0, bytes: $0.1) }, totals: meter.totals,

@@ -247,8 +247,8 @@ public struct DeviceStatus: Sendable, Hashable {
   public let isLinkAssumed: Bool
   /// The agent has a connection to the cloud.
   public let isConnected: Bool
-  /// Why there is no connection although one may be made. Empty: there is one, or none may be made; or the app is another
-  /// user's than the device.
+  /// Why there is no connection although one may be made. Empty: there is one, or none may be made; or the app is
+  /// another user's than the device.
   public let unreachable: String
   /// Too little room is left on the device's disk: what apps write is refused until there is; rows can be deleted,
   /// tables dropped, and sync goes on.

@@ -27,7 +27,8 @@ public enum BudgetText {
 
   private static func notUnderstood(_ text: String) -> CaravanError {
     CaravanError(
-      .invalidData, "'\(text.prefix(80))' is no budget: write LINK=BYTES with the unit, cellular=50MB, roaming=300kB or "
+      .invalidData,
+      "'\(text.prefix(80))' is no budget: write LINK=BYTES with the unit, cellular=50MB, roaming=300kB or "
         + "wifi=unlimited for instance")
   }
 }
