@@ -128,6 +128,7 @@ let package = Package(
 
     // Values.
     library("Shared/Values/Model"),
+    library("Shared/Values/Access", ["Model"]),
     library("Shared/Values/Encoding"),
     library("Shared/Values/Query", ["Model"], beside: ["README.md"]),
     library("Shared/Values/DiffSync", ["Model"]),
@@ -182,7 +183,8 @@ let package = Package(
         "SchemaClient", "StorageCore", "Backup",
       ])
     + service(
-      "Sync", executable: "caravan-sync", driver: plumbing + ["Crypto", "Compression", "Tokens", "DiffSync"],
+      "Sync", executable: "caravan-sync",
+      driver: plumbing + ["Access", "Crypto", "Compression", "Tokens", "DiffSync"],
       main: backends + ["Crypto"])
     + service("Schema", executable: "caravan-schema", driver: plumbing, main: backends)
     + service(
@@ -252,6 +254,7 @@ let package = Package(
       tests("Unit/GatewayCore", ["GatewayCore", "Model", "Encoding", "TestKit"]),
       tests("Unit/CLICore", ["CLICore", "Model", "Encoding", "TestKit"]),
       tests("Unit/Encoding", ["Encoding", "Model"]),
+      tests("Unit/Access", ["Access", "Model"]),
       tests("Component/Runtime", ["Runtime", "TestKit", "Model", "Encoding"]),
       tests("Component/Crypto", ["Crypto", "Encoding"]),
       tests("Component/HTTP", ["HTTPServer", "HTTPClient", "Model", "Runtime", "Crypto"]),

@@ -74,7 +74,9 @@ extension Rule {
 
   /// What is in each folder of Shared.
   static let modules = [
-    "Values": ["CaravanModel", "CaravanEncoding", "CaravanQuery", "CaravanDiffSync", "CaravanChunking"],
+    "Values": [
+      "CaravanModel", "CaravanEncoding", "CaravanQuery", "CaravanDiffSync", "CaravanChunking", "CaravanAccess",
+    ],
     "Platform": ["CaravanRuntime"],
     "Bridges": [
       "CaravanSQLite", "CaravanPostgreSQL", "CaravanCrypto", "CaravanCompression", "CaravanHTTPServer",

@@ -55,6 +55,7 @@ package enum Registry {
   ) throws(CaravanError) -> RegistryDecision {
     try check(proposed)
     var proposal = proposed
+    if standing == .user, proposal.grants == (versions.last?.grants ?? .standard) { proposal.grants = nil }
     if isRemembered, !versions.isEmpty || standing == .user { proposal.settings = nil }
     if let same = try known(proposal, among: versions) { return .existing(same) }
     // An app that has added fields to an older version removes none of those that others have added since.
@@ -80,6 +81,7 @@ package enum Registry {
         first(proposal, numbers)
       }
     try checkSettings(of: new, after: versions.last, by: standing)
+    guard standing != .user || proposal.grants == nil else { throw refusal(of: "who may do what with", new) }
     checkInvariants(of: new, after: versions.last, numbers)
     return .add(new)
   }
@@ -103,11 +105,30 @@ package enum Registry {
     of new: RecordType, after latest: RecordType?, by standing: Standing
   ) throws(CaravanError) {
     guard standing == .user, new.settings ?? TypeSettings() != latest?.settings ?? TypeSettings() else { return }
-    throw CaravanError(
+    throw refusal(of: "how", new, behave: " behave")
+  }
+
+  private static func refusal(of what: String, _ type: RecordType, behave: String = "") -> CaravanError {
+    CaravanError(
       .accessDenied,
-      "how records of '\(new.name)' behave is said by the container's owner and developers, and by the operator "
+      "\(what) records of '\(type.name)'\(behave) is said by the container's owner and developers, and by the operator "
         + "(caravan schema set): one of them says it first, or the table is made without (who develops: "
         + "caravan container allow-developer)")
+  }
+
+  /// Which names have grants that are not the standard ones, now that a type is registered.
+  /// - Parameter names: those that had, in order.
+  /// - Throws: `limitExceeded`.
+  package static func granted(_ names: [String], after type: RecordType) throws(CaravanError) -> [String] {
+    let others = names.filter { $0 != type.name }
+    guard type.grants ?? .standard != .standard else { return others }
+    guard others.count < Limits.grantedTypes else {
+      throw CaravanError(
+        .limitExceeded,
+        "\(Limits.grantedTypes) record types have grants of their own, and no more may: give one the standard grants "
+          + "first (\(others.prefix(3).joined(separator: ", ")) …)")
+    }
+    return (others + [type.name]).sorted()
   }
 
   /// The newest version with exactly the proposed fields, in whatever order, and the proposed settings, if there are
@@ -135,7 +156,8 @@ package enum Registry {
   private static func first(_ proposal: RecordType, _ numbers: TypeNumbers) -> RecordType {
     let fields = zip((numbers.fieldGap + 1)..., proposal.fields).map { $1.numbered($0) }
     return RecordType(
-      id: numbers.next, definition: numbers.next, name: proposal.name, fields: fields, settings: proposal.settings)
+      id: numbers.next, definition: numbers.next, name: proposal.name, fields: fields, settings: proposal.settings,
+      grants: proposal.grants)
   }
 }
 
@@ -155,6 +177,7 @@ extension RecordType {
   /// Whether its records behave as `proposal` wants: one without settings wants nothing.
   fileprivate func behaves(as proposal: RecordType) -> Bool {
     proposal.settings.map { $0 == settings ?? TypeSettings() } ?? true
+      && proposal.grants.map { $0 == grants ?? .standard } ?? true
   }
 
   /// Whether `other` has all of its fields, as they are.
@@ -183,7 +206,8 @@ extension RecordType {
       }
     }
     var successor = RecordType(
-      id: numbers.next, definition: definition, name: name, fields: fields, settings: proposal.settings ?? settings)
+      id: numbers.next, definition: definition, name: name, fields: fields, settings: proposal.settings ?? settings,
+      grants: proposal.grants ?? grants)
     var fieldID = (fields.map(\.id).max() ?? 0) + numbers.fieldGap
     let columns = Dictionary(fields.map { ($0.name.lowercased(), $0.name) }, uniquingKeysWith: { first, _ in first })
     for field in proposal.fields where self.field(named: field.name) == nil {

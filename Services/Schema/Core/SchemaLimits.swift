@@ -4,7 +4,7 @@ import CaravanModel
 package enum SchemaLimits {
   package static let nameBytes = 64
   /// Versions of one record type; each adds fields, or changes the settings.
-  package static let versionsPerType = Limits.fieldsPerType
+  package static let versionsPerType = Limits.versionsPerType
   /// How long a server extension may take: less than a device waits for its frame.
   package static let extensionMilliseconds: UInt32 = 5_000
   /// A hundred years.

@@ -135,6 +135,11 @@ final class Registrar: Sendable {
     return reply
   }
 
+  /// Read from storage each time: what was taken away counts for whoever asks next.
+  func grants(_ request: GrantsRequest) async throws(CaravanError) -> GrantsReply {
+    GrantsReply(types: try await store(request.container, request.environment).grantedTypes().map { GrantedType($0) })
+  }
+
   /// Settings are written once: whoever comes second finds what the first has said.
   func container(_ request: ContainerRequest) async throws(CaravanError) -> ContainerReply {
     let store = try store(request.container, request.environment)

@@ -7,11 +7,13 @@ import CaravanWire
 /// - `type.<id>`: one immutable record type. Field 1: an encoded `RecordType`.
 /// - `head.<name in lower case>`: the versions of a name. Field 1: their ids as text, oldest first.
 /// - `counter`: field 1: how many types there are.
+/// - `grants`: field 1: names of types whose grants are not the standard ones, as text.
 /// - `settings`: field 1: encoded `ContainerSettings`, written once.
 enum SchemaRecords {
   static let zone = "schema"
   static let settings = "settings"
   static let counter = "counter"
+  static let grants = "grants"
   /// As whom the registry asks what became of the zone.
   static let reader = "@schema"
   private static let content: UInt32 = 1
@@ -28,6 +30,15 @@ enum SchemaRecords {
   }
 
   static func body(ofCounter count: UInt32) -> [UInt8] { RecordFields([content: .integer(Int64(count))]).body }
+
+  static func body(ofGranted names: [String]) -> [UInt8] {
+    RecordFields([content: .text(names.joined(separator: " "))]).body
+  }
+
+  static func granted(_ entry: CaravanModel.Entry) throws(CaravanError) -> [String] {
+    guard case .text(let text) = try RecordFields(body: entry.body)[content] else { throw damaged(entry) }
+    return text.split(separator: " ").map(String.init)
+  }
 
   static func type(_ entry: CaravanModel.Entry) throws(CaravanError) -> CaravanModel.RecordType {
     guard case .data(let bytes) = try RecordFields(body: entry.body)[content] else { throw damaged(entry) }

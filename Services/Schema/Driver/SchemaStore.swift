@@ -9,7 +9,10 @@ struct NameState {
   var versions: [CaravanModel.RecordType] = []
   /// Types registered, under any name.
   var count: UInt32 = 0
+  /// Names of types whose grants are not the standard ones.
+  var granted: [String] = []
   var headBase = Base.absent
+  var grantsBase = Base.absent
   var counterBase = Base.absent
 }
 
@@ -34,13 +37,13 @@ struct SchemaStore: Sendable {
   func state(ofName name: String) async throws(CaravanError) -> NameState {
     var state = NameState()
     var ids: [UInt32] = []
-    for entry in try await live([SchemaRecords.headName(name), SchemaRecords.counter]) {
-      if entry.name == SchemaRecords.counter {
-        state.count = try SchemaRecords.counter(entry)
-        state.counterBase = .version(entry.version)
-      } else {
-        ids = try SchemaRecords.versions(entry)
-        state.headBase = .version(entry.version)
+    for entry in try await live([SchemaRecords.headName(name), SchemaRecords.counter, SchemaRecords.grants]) {
+      switch entry.name {
+      case SchemaRecords.counter:
+        (state.count, state.counterBase) = (try SchemaRecords.counter(entry), .version(entry.version))
+      case SchemaRecords.grants:
+        (state.granted, state.grantsBase) = (try SchemaRecords.granted(entry), .version(entry.version))
+      default: (ids, state.headBase) = (try SchemaRecords.versions(entry), .version(entry.version))
       }
     }
     state.versions = try await types(ids)
@@ -59,18 +62,39 @@ struct SchemaStore: Sendable {
   /// - Returns: false when somebody else changed the registry since `state` was read.
   func add(_ type: CaravanModel.RecordType, to state: NameState) async throws(CaravanError) -> Bool {
     let ids = state.versions.map(\.id) + [type.id]
-    let result = try await storage.commit(
-      to: zone,
-      [
-        save(SchemaRecords.counter, state.counterBase, SchemaRecords.body(ofCounter: state.count + 1)),
-        save(SchemaRecords.headName(type.name), state.headBase, SchemaRecords.body(ofVersions: ids)),
-        save(SchemaRecords.typeName(type.id), .absent, SchemaRecords.body(of: type)),
-      ])
+    var saves = [
+      save(SchemaRecords.counter, state.counterBase, SchemaRecords.body(ofCounter: state.count + 1)),
+      save(SchemaRecords.headName(type.name), state.headBase, SchemaRecords.body(ofVersions: ids)),
+      save(SchemaRecords.typeName(type.id), .absent, SchemaRecords.body(of: type)),
+    ]
+    let granted = try Registry.granted(state.granted, after: type)
+    if granted != state.granted {
+      saves.append(save(SchemaRecords.grants, state.grantsBase, SchemaRecords.body(ofGranted: granted)))
+    }
+    let result = try await storage.commit(to: zone, saves)
     switch result {
     case .applied(let outcomes, _, _, _):
       return outcomes.allSatisfy { if case .accepted = $0 { true } else { false } }
     case .missing, .aborted:
       throw CaravanError(.internalError, "storage answered a commit of the registry with \(result)")
+    }
+  }
+
+  /// Types whose grants are not the standard ones, each with all of its versions.
+  func grantedTypes() async throws(CaravanError) -> [CaravanModel.GrantedType] {
+    let names = try await live([SchemaRecords.grants]).first.map { (entry) throws(CaravanError) in
+      try SchemaRecords.granted(entry)
+    }
+    guard let names, !names.isEmpty else { return [] }
+    var versions: [[UInt32]] = []
+    for entry in try await live(names.map(SchemaRecords.headName)) {
+      versions.append(try SchemaRecords.versions(entry))
+    }
+    let latest = try await types(versions.compactMap(\.last))
+    return latest.compactMap { type in
+      versions.first { $0.last == type.id }.map { ids in
+        CaravanModel.GrantedType(name: type.name, versions: ids, grants: type.grants ?? .standard)
+      }
     }
   }
 

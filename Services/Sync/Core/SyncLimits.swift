@@ -50,6 +50,11 @@ package enum SyncLimits {
   package static let behaviourFreshness: Duration = .seconds(2)
   package static let behaviourDeadline: Duration = .milliseconds(500)
   package static let behavioursKnown = 1_024
+  /// Grants of a container's types are asked for again after so long, and where the registry does not answer, those
+  /// that are known count for so long more.
+  package static let grantsFreshness: Duration = .seconds(1)
+  package static let grantsPatience: Duration = .seconds(10)
+  package static let containersGranted = 1_024
   /// Aliases that are remembered, so that a row costs no question about its writer (CK-02).
   package static let aliasesKnown = 16_384
   /// What is remembered of a device's alias is confirmed after so long: a restored store may lack it.

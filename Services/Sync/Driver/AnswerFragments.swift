@@ -1,3 +1,4 @@
+import CaravanAccess
 import CaravanCrypto
 import CaravanModel
 import CaravanRuntime
@@ -64,6 +65,6 @@ struct AnswerFragments: Sendable {
   }
 
   private func database(_ container: String) throws(CaravanError) -> DatabaseID {
-    try DeviceScope.database(container: container, environment: device.environment, of: device.user)
+    try Access(Principal(device)).database(container)
   }
 }

@@ -133,7 +133,8 @@ struct ConflictExtension: SessionPart {
   ) async throws(CaravanError) -> CaravanWire.Outcome {
     let request = CommitRequest(
       zone: ZoneRef(row.zone), writer: SettlementOps.writer(for: try await writer(in: row.zone.database)), epoch: epoch,
-      op: row.ops.number(attempt), opFloor: row.ops.floor, mutations: [mutation])
+      op: row.ops.number(attempt), opFloor: row.ops.floor, mutations: [mutation],
+      rights: try await session.rights(in: row.zone.database))
     let reply = try await cloud.storage.commit(request, in: Partition(of: row.zone.database))
     guard let outcome = reply.outcomes.first else {
       throw CaravanError(.chunksMissing, "record '\(mutation.name)' names chunks that are not there")

@@ -1,3 +1,4 @@
+import CaravanAccess
 import CaravanModel
 import CaravanRuntime
 import CaravanStorageClient
@@ -49,8 +50,7 @@ extension DeviceSession {
   func changedZones(
     _ list: ListChangedZones, _ account: ReplyAccount
   ) async throws(CaravanError) -> ChangedZones {
-    let database = try DeviceScope.database(
-      container: list.container, environment: environment, of: user)
+    let database = try access.database(list.container)
     let position = list.token.isEmpty ? nil : try cloud.tokens.open(list.token, of: database)
     let reply = try await cloud.storage.changedZones(of: database, from: position)
     if reply.resetRequired { return ChangedZones(resetRequired: true) }

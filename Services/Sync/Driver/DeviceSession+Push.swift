@@ -14,7 +14,8 @@ extension DeviceSession {
     let request = CommitRequest(
       zone: ZoneRef(zone), writer: try await writer(in: zone.database), epoch: epoch, op: push.op,
       opFloor: push.opFloor,
-      atomic: push.atomic, mutations: checked.mutations, chunks: push.chunks)
+      atomic: push.atomic, mutations: checked.mutations, chunks: push.chunks,
+      rights: try await rights(in: zone.database))
     var reply = try await cloud.storage.commit(request, in: Partition(of: zone.database))
     if !push.atomic { await ConflictExtension(session: self).settle(push, checked, &reply, in: zone) }
     cloud.metrics.count(reply)

@@ -1,3 +1,4 @@
+import CaravanAccess
 import CaravanModel
 import CaravanRuntime
 import CaravanSchemaClient
@@ -12,7 +13,9 @@ extension DeviceSession {
   func read(_ read: ReadRecords, _ account: ReplyAccount) async throws(CaravanError) -> RecordsResult {
     let zone = try zone(read.container, read.zone, read.database)
     try PushCheck.batch(read.names)
-    let entries = try await fetch(read.names, fields: read.fields, from: zone)
+    let granted = try await cloud.grants.of(zone.database)
+    let found = try await fetch(read.names, fields: read.fields, from: zone)
+    let entries = try await visible(found, granted, in: zone.database)
     let sizes = entries.map { Outcome(verdict: .read, server: $0).copyBytes }
     let needed = sizes.reduce(0, +)
     guard let granted = account.settle(taken: 0, needed: needed, least: sizes.first ?? 0) else {
@@ -56,6 +59,25 @@ extension DeviceSession {
     return names.compactMap { found[$0] }
   }
 
+  /// What the device may see of a public database.
+  private func visible(
+    _ entries: [CaravanWire.Entry], _ granted: [CaravanModel.GrantedType], in database: DatabaseID
+  ) async throws(CaravanError) -> [CaravanWire.Entry] {
+    guard !granted.isEmpty else { return entries }
+    let author = WriterName.author(try await writer(in: database))
+    return entries.filter { entry in
+      let creator = entry.model().authorship.creator
+      let isTheirs = author != nil && WriterName.author(creator) == author
+      // What was deleted does not say of which type it was.
+      return entry.deleted ? isTheirs : access.mayRead(type: entry.type, isTheirs: isTheirs, granted)
+    }
+  }
+
+  /// What the device's commits to a public database may do, as storage is told; empty: what everybody's may.
+  func rights(in database: DatabaseID) async throws(CaravanError) -> [CaravanWire.TypeRights] {
+    access.rights(try await cloud.grants.of(database)).map { CaravanWire.TypeRights($0) }
+  }
+
   func zones(_ list: ListZones, _ account: ReplyAccount) async throws(CaravanError) -> ZonesResult {
     let database = try database(list.container, list.database)
     var states: [ZoneState] = []
@@ -82,12 +104,11 @@ extension DeviceSession {
   // MARK: Databases and zones
 
   func database(_ container: String, _ scope: DatabaseScope) throws(CaravanError) -> DatabaseID {
-    try DeviceScope.database(
-      container: container, environment: environment, of: user, isPublic: scope == .public)
+    try access.database(container, isPublic: scope == .public)
   }
 
   func zone(_ container: String, _ name: String, _ scope: DatabaseScope = .private) throws(CaravanError) -> ZoneID {
-    try DeviceScope.zone(name, in: database(container, scope))
+    try access.zone(name, in: database(container, scope))
   }
 
   /// Where a record lies: in the zone, or in its shard of the default zone (CK-10).

@@ -1,3 +1,4 @@
+import CaravanAccess
 import CaravanModel
 import CaravanRuntime
 import CaravanSchemaClient
@@ -18,8 +19,7 @@ extension DeviceSession {
 
   func propose(_ proposal: ProposeTable, _ account: ReplyAccount) async throws(CaravanError) -> CaravanWire.RecordType {
     let type = try required(proposal.type, "type").model()
-    let database = try DeviceScope.database(
-      container: proposal.container, environment: environment, of: user)
+    let database = try access.database(proposal.container)
     let registered = CaravanWire.RecordType(
       try await cloud.schema.propose(
         type, to: database.container, in: database.environment, by: user, isRemembered: proposal.remembered,

@@ -1,3 +1,4 @@
+import CaravanAccess
 import CaravanModel
 import CaravanRuntime
 import CaravanSyncCore
@@ -6,6 +7,7 @@ import CaravanWire
 /// One frame of one device: its operations and their results. Nothing outlives the frame (MOB-53, MOB-54).
 struct DeviceSession: Sendable {
   let device: EnrolledDevice
+  var access: Access { Access(Principal(device)) }
   var user: UserID { device.user }
   /// As the broker has proven it: no message says it, and nothing of the other one is reached.
   var environment: CaravanModel.Environment { device.environment }

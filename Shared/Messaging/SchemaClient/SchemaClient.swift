@@ -126,6 +126,17 @@ public final class SchemaClient: Sendable {
     return list
   }
 
+  /// Types whose grants are not the standard ones, as they are now (CK-04).
+  public func grantedTypes(
+    of container: ContainerID, in environment: CaravanModel.Environment, deadline: Duration = SchemaClient.deadline
+  ) async throws(CaravanError) -> [CaravanModel.GrantedType] {
+    let request = GrantsRequest(container: container.text, environment: environment.rawValue)
+    let reply: GrantsReply = try await bus.call(request, to: SchemaMethod.grants.subject, deadline: deadline)
+    var list: [CaravanModel.GrantedType] = []
+    for type in reply.types { list.append(try type.model()) }
+    return list
+  }
+
   // MARK: Containers
 
   /// What was said of a container, which changes with a restore only. nil: nothing yet.

@@ -8,6 +8,8 @@ public enum SchemaMethod: String, Sendable, Hashable, CaseIterable {
   case type
   /// `ListTypesRequest` → `ListTypesReply`
   case types
+  /// `GrantsRequest` → `GrantsReply`
+  case grants
   /// `ContainerRequest` → `ContainerReply`
   case container
   /// `ContainersRequest` → `ContainersReply`: the operator's

@@ -43,7 +43,8 @@ extension CommitRequest {
   public init(_ commit: Commit) {
     self.init(
       zone: ZoneRef(commit.zone), writer: commit.op.writer, epoch: commit.op.epoch, op: commit.op.number,
-      opFloor: commit.opFloor, atomic: commit.isAtomic, mutations: commit.mutations.map { Mutation($0) })
+      opFloor: commit.opFloor, atomic: commit.isAtomic, mutations: commit.mutations.map { Mutation($0) },
+      rights: commit.rights.map { TypeRights($0) })
   }
 
   /// - Throws: `limitExceeded` beyond `Limits.recordsPerCommit`, `invalidData` for anything absent or malformed.
@@ -59,7 +60,31 @@ extension CommitRequest {
     for mutation in mutations { list.append(try mutation.model()) }
     return Commit(
       zone: zone, op: OpID(writer: writer, epoch: epoch, number: op), opFloor: opFloor, isAtomic: atomic,
-      mutations: list)
+      mutations: list, rights: try TypeRights.model(rights))
+  }
+}
+
+extension TypeRights {
+  public init(_ rights: CaravanModel.TypeRights) {
+    self.init(types: rights.types, own: UInt32(rights.own.rawValue), others: UInt32(rights.others.rawValue))
+  }
+
+  /// - Throws: `limitExceeded` for more types than may have grants, or more versions than a type has; `invalidData`
+  ///   for rights that this release does not know.
+  fileprivate static func model(_ list: [TypeRights]) throws(CaravanError) -> [CaravanModel.TypeRights] {
+    guard list.count <= Limits.grantedTypes, list.allSatisfy({ $0.types.count <= Limits.versionsPerType }) else {
+      throw CaravanError(
+        .limitExceeded,
+        "a commit says its rights to \(list.count) types: the limits are \(Limits.grantedTypes) types of "
+          + "\(Limits.versionsPerType) versions")
+    }
+    var rights: [CaravanModel.TypeRights] = []
+    for item in list {
+      rights.append(
+        CaravanModel.TypeRights(
+          types: item.types, own: try .init(wire: item.own), others: try .init(wire: item.others)))
+    }
+    return rights
   }
 }
 

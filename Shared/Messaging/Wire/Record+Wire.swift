@@ -223,10 +223,12 @@ extension RecordType {
       fields: type.fields.map {
         FieldDefinition(
           id: $0.id, name: $0.name, kind: FieldKind($0.kind), list: $0.isList, encrypted: $0.isEncrypted)
-      }, settings: type.settings.map { TypeSettings($0) })
+      }, settings: type.settings.map { TypeSettings($0) },
+      grants: type.grants.map { TypeGrants($0) })
   }
 
-  /// - Throws: `schemaViolation` when there are too many fields or one has no kind.
+  /// - Throws: `schemaViolation` when there are too many fields or one has no kind; `invalidData` for grants that make
+  ///   no sense.
   public func model() throws(CaravanError) -> CaravanModel.RecordType {
     guard fields.count <= Limits.fieldsPerType else {
       throw CaravanError(
@@ -242,7 +244,46 @@ extension RecordType {
           id: field.id, name: field.name, kind: kind, isList: field.list, isEncrypted: field.encrypted))
     }
     return CaravanModel.RecordType(
-      id: id, definition: definition, name: name, fields: list, settings: settings?.model())
+      id: id, definition: definition, name: name, fields: list, settings: settings?.model(),
+      grants: try grants.map { (grants) throws(CaravanError) in try grants.model() })
+  }
+}
+
+extension TypeGrants {
+  public init(_ grants: CaravanModel.TypeGrants) {
+    self.init(
+      world: UInt32(grants[.world].rawValue), authenticated: UInt32(grants[.authenticated].rawValue),
+      creator: UInt32(grants[.creator].rawValue))
+  }
+
+  /// - Throws: `invalidData` for rights that this release does not know, or that a role cannot have.
+  public func model() throws(CaravanError) -> CaravanModel.TypeGrants {
+    var grants = CaravanModel.TypeGrants.standard
+    let said: [(CaravanModel.TypeGrants.Role, UInt32)] = [
+      (.world, world), (.authenticated, authenticated), (.creator, creator),
+    ]
+    for (role, bits) in said { try grants.grant(CaravanModel.TypeGrants.Rights(wire: bits), to: role) }
+    return grants
+  }
+}
+
+extension CaravanModel.TypeGrants.Rights {
+  /// - Throws: `invalidData` for bits that this release does not know.
+  init(wire bits: UInt32) throws(CaravanError) {
+    guard let value = UInt8(exactly: bits), Self(rawValue: value).isSubset(of: [.create, .read, .write]) else {
+      throw CaravanError(.invalidData, "there is no right of bits \(bits): create is 1, read 2, write 4")
+    }
+    self.init(rawValue: value)
+  }
+}
+
+extension GrantedType {
+  public init(_ type: CaravanModel.GrantedType) {
+    self.init(name: type.name, versions: type.versions, grants: TypeGrants(type.grants))
+  }
+
+  public func model() throws(CaravanError) -> CaravanModel.GrantedType {
+    CaravanModel.GrantedType(name: name, versions: versions, grants: try required(grants, "grants").model())
   }
 }
 

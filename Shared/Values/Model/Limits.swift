@@ -40,6 +40,10 @@ public enum Limits {
   public static let recordNameBytes = 255
   /// Fields of one record type.
   public static let fieldsPerType = 256
+  /// Versions of one record type.
+  public static let versionsPerType = fieldsPerType
+  /// Types of one container whose grants are not the standard ones: commits to the public database carry them all.
+  public static let grantedTypes = 100
   /// Owning and validating references of one record.
   public static let referencesPerRecord = 256
   /// Items of one list.

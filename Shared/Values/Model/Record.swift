@@ -102,6 +102,23 @@ public struct Authorship: Sendable, Hashable {
   }
 }
 
+/// What the user of a commit to a public database may do with records of one type, where that is not what everybody
+/// may (CK-04). Whoever sends the commit has looked at the type's grants.
+public struct TypeRights: Sendable, Hashable {
+  /// Ids of all versions of the type.
+  public var types: [UInt32]
+  /// To records that the user has made.
+  public var own: TypeGrants.Rights
+  /// To records that others have made; `create` is to names that are free.
+  public var others: TypeGrants.Rights
+
+  public init(types: [UInt32], own: TypeGrants.Rights, others: TypeGrants.Rights) {
+    self.types = types
+    self.own = own
+    self.others = others
+  }
+}
+
 /// Mutations to one zone under one op id, applied in one transaction (UNI-05).
 public struct Commit: Sendable, Hashable {
   /// The only zone that the commit touches.
@@ -118,10 +135,12 @@ public struct Commit: Sendable, Hashable {
   public var parts: Int?
   /// The lock of the writer that the commit depends on (UNI-04).
   public var fence: LeaseProof?
+  /// Of all types of the container whose grants are not the standard ones; in a public database only.
+  public var rights: [TypeRights]
 
   public init(
     zone: ZoneID, op: OpID, opFloor: UInt64 = 0, isAtomic: Bool, mutations: [Mutation], parts: Int? = nil,
-    fence: LeaseProof? = nil
+    fence: LeaseProof? = nil, rights: [TypeRights] = []
   ) {
     self.zone = zone
     self.op = op
@@ -130,6 +149,7 @@ public struct Commit: Sendable, Hashable {
     self.mutations = mutations
     self.parts = parts
     self.fence = fence
+    self.rights = rights
   }
 }
 

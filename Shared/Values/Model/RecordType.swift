@@ -48,15 +48,19 @@ public struct RecordType: Sendable, Hashable {
   public var fields: [FieldDefinition]
   /// nil in a proposal: as registered.
   public var settings: TypeSettings?
+  /// Of its records in the public database. nil: `TypeGrants.standard`; in a proposal: as registered.
+  public var grants: TypeGrants?
 
   public init(
-    id: UInt32, definition: UInt32, name: String, fields: [FieldDefinition], settings: TypeSettings? = nil
+    id: UInt32, definition: UInt32, name: String, fields: [FieldDefinition], settings: TypeSettings? = nil,
+    grants: TypeGrants? = nil
   ) {
     self.id = id
     self.definition = definition
     self.name = name
     self.fields = fields
     self.settings = settings
+    self.grants = grants
   }
 
   /// Names are compared exactly; nil: the type has no such field.

@@ -110,4 +110,46 @@ import Testing
       #expect(b.authorship == Authorship(modified: first, created: first, creator: "ada/phone/1"))
     }
   }
+
+  @Test(
+    "CK-04, CK-65: both stores keep to a commit's rights, also when the answer is given again",
+    arguments: StoreKind.allCases)
+  func rights(kind: StoreKind) async throws {
+    try await StoreBench.with(kind) { bench in
+      let database = DatabaseID(container: ContainerID(unchecked: "wiki"), environment: .development, owner: nil)
+      let zone = try ZoneID(database, DefaultZone.name)
+      bench.clock.advance(by: .seconds(100))
+      func outcome(
+        _ mutation: CaravanModel.Mutation, by writer: String, _ number: UInt64, _ others: CaravanModel.TypeGrants.Rights
+      ) async throws -> CaravanModel.Outcome? {
+        let rights = [CaravanModel.TypeRights(types: [1], own: [.create, .read, .write], others: others)]
+        let result = try await bench.store.commit(
+          Commit(zone: zone, op: Self.op(writer, number), isAtomic: false, mutations: [mutation], rights: rights))
+        guard case .applied(let outcomes, _, _, _) = result else { throw Unexpected(result) }
+        return outcomes.first
+      }
+      let read = CaravanModel.Mutation(name: "a", base: .any, change: .read)
+      #expect(try await outcome(Sample.save("a"), by: "ada/phone/1", 1, .create) == .accepted(version: 1))
+      #expect(try await outcome(Sample.save("b"), by: "eve/phone/1", 1, .read)?.isRefused == true)
+      for _ in 0..<2 {
+        #expect(try await outcome(Sample.save("a"), by: "eve/phone/1", 2, .read)?.isRefused == true)
+        #expect(try await outcome(read, by: "eve/phone/1", 3, .create) == .read(nil))
+        let late = Sample.save("a", base: .version(1))
+        #expect(try await outcome(late, by: "eve/phone/1", 4, .create) == .conflict(server: nil))
+        #expect(try await outcome(Sample.delete("a"), by: "eve/phone/1", 5, .create) == .accepted(version: 0))
+      }
+      #expect(try await bench.store.fetch(["a"], in: zone).first?.version == 1)
+      #expect(
+        try await outcome(Sample.save("a", body: [9]), by: "eve/phone/1", 6, [.read, .write])
+          == .accepted(version: 2))
+      guard case .read(let shown?) = try await outcome(read, by: "eve/phone/1", 7, .read) else { throw Missing("a") }
+      #expect(shown.version == 2)
+    }
+  }
+}
+
+extension CaravanModel.Outcome {
+  fileprivate var isRefused: Bool {
+    if case .refused(let error) = self { error.code == .accessDenied } else { false }
+  }
 }

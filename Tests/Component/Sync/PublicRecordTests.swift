@@ -1,6 +1,9 @@
 import CaravanBus
 import CaravanModel
+import CaravanRuntime
+import CaravanSchemaClient
 import CaravanStorageClient
+import CaravanSyncCore
 import CaravanTestKit
 import CaravanWire
 import Testing
@@ -88,6 +91,96 @@ import Testing
         #expect(program.disputes.isEmpty)
       }
       #expect(try await Self.read(eve).map(\.version) == [1])
+    }
+  }
+
+  /// Says the grants of ann's type, as the operator.
+  private static func grant(
+    _ rights: [(CaravanModel.TypeGrants.Role, CaravanModel.TypeGrants.Rights)], of type: CaravanModel.RecordType,
+    in cloud: CloudCluster
+  ) async throws {
+    let schema = SchemaClient(bus: cloud.hub.connect(as: "operator"))
+    var type = type
+    var grants = CaravanModel.TypeGrants.standard
+    for (role, granted) in rights { try grants.grant(granted, to: role) }
+    type.grants = grants
+    _ = try await schema.propose(type, to: ContainerID("album"), in: .development, by: nil)
+    // What was known of them before is a second old at most.
+    try await cloud.host.clock.sleep(for: SyncLimits.grantsFreshness)
+  }
+
+  @Test("CK-04: a type whose records every user may change is a wiki; another one beside it is not")
+  func shared() async throws {
+    try await CloudCluster.with { cloud in
+      let (ann, eve) = (try cloud.device("a"), try cloud.device("e", of: "eve"))
+      let type = try await ann.agree(Self.fields)
+      #expect(try await Self.outcome(ann, 1, Self.save("hello", type))?.verdict == .accepted)
+      #expect(try await Self.outcome(eve, 1, Self.save("mine", type, .any))?.failure?.code == "accessDenied")
+      try await Self.grant([(.authenticated, [.create, .read, .write])], of: type, in: cloud)
+      #expect(try await Self.outcome(eve, 2, Self.save("ours", type, .any))?.verdict == .accepted)
+      #expect(try await Self.outcome(ann, 2, Self.save("again", type, .any))?.verdict == .accepted)
+      let gone = CaravanModel.Mutation(name: "r", base: .any, change: .delete)
+      #expect(try await Self.outcome(eve, 3, gone)?.verdict == .accepted)
+      #expect(try await Self.read(ann).allSatisfy(\.deleted))
+    }
+  }
+
+  @Test("CK-04, CK-65: what a user may not see is answered as what is not there, byte for byte; its name is taken")
+  func hidden() async throws {
+    try await CloudCluster.with { cloud in
+      let (ann, eve) = (try cloud.device("a"), try cloud.device("e", of: "eve"))
+      let type = try await ann.agree(Self.fields)
+      #expect(try await Self.outcome(ann, 1, Self.save("secret", type))?.verdict == .accepted)
+      #expect(try await Self.read(eve).count == 1)
+      try await Self.grant([(.world, [])], of: type, in: cloud)
+      #expect(try await Self.read(ann).count == 1)
+      func answer(_ operation: CaravanWire.Operation.Kind) async throws -> [UInt8] {
+        CaravanWire.Result(kind: try await eve.ask(operation)).encoded()
+      }
+      func read(_ name: String) async throws -> [UInt8] {
+        try await answer(
+          .read(ReadRecords(container: "album", zone: DefaultZone.name, names: [name], database: .public)))
+      }
+      // In the same shard, whose numbers the answers have.
+      let shards = CaravanModel.ContainerSettings().publicShards
+      let shard = DefaultZone.shard(of: "r", among: shards)
+      let free = try #require((0..<100).map { "s\($0)" }.first { DefaultZone.shard(of: $0, among: shards) == shard })
+      #expect(try await read("r") == read(free))
+      var op: UInt64 = 0
+      for (base, change) in [
+        (Base.any, CaravanModel.Mutation.Change.read), (.absent, .read), (.version(1), .read), (.any, .delete),
+        (.version(1), .delete), (.version(1), .save(type: type.id, body: [], chunks: [])),
+      ] {
+        func push(_ name: String) async throws -> [UInt8] {
+          op += 1
+          var push = Push.of(op, [.init(name: name, base: base, change: change)], to: DefaultZone.name)
+          push.database = .public
+          return try await answer(.push(push))
+        }
+        #expect(try await push("r") == push(free), "\(base) \(change)")
+      }
+      let taken = try await Self.outcome(eve, op + 1, Self.save("mine", type, .any))
+      #expect(taken?.failure?.code == "accessDenied" && taken?.server == nil)
+      #expect(try await Self.read(ann).map(\.version) == [1])
+    }
+  }
+
+  @Test("CK-04: who develops nothing says no grants; those of a type stay when its fields become more")
+  func standing() async throws {
+    try await CloudCluster.with { cloud in
+      let (ann, eve) = (try cloud.device("a"), try cloud.device("e", of: "eve"))
+      let type = try await ann.agree(Self.fields)
+      try await Self.grant([(.authenticated, [.create, .read, .write])], of: type, in: cloud)
+      var proposal = ProposeTable.type(Self.fields)
+      var wanted = CaravanModel.TypeGrants.standard
+      try wanted.grant([], to: .world)
+      proposal.type?.grants = CaravanWire.TypeGrants(wanted)
+      let refused = try await eve.refusal(.propose(proposal))
+      #expect(refused?.code == .accessDenied && refused?.message.contains("who may do what") == true)
+      let wider = try await eve.agree(Self.fields + [("more", .text)])
+      #expect(wider.id != type.id && wider.grants?[.authenticated] == [.create, .read, .write])
+      #expect(try await Self.outcome(ann, 1, Self.save("hello", type))?.verdict == .accepted)
+      #expect(try await Self.outcome(eve, 1, Self.save("ours", wider, .any))?.verdict == .accepted)
     }
   }
 }

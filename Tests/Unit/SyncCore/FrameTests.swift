@@ -130,19 +130,4 @@ import Testing
     _ = refusals.told(CaravanError(.storageFull, reason))
     #expect(log.records.count == 2)
   }
-
-  @Test("CK-65: Caravan's own container does not exist for devices; the owner is the subject's user")
-  func scope() throws {
-    let user = try UserID("ann")
-    let database = try DeviceScope.database(container: "album", environment: .development, of: user)
-    #expect(database == DatabaseID(container: try ContainerID("album"), environment: .development, owner: user))
-    #expect(
-      code { () throws(CaravanError) in
-        _ = try DeviceScope.database(container: "caravan", environment: .development, of: user)
-      } == .zoneDoesNotExist)
-    #expect(
-      code { () throws(CaravanError) in
-        _ = try DeviceScope.database(container: "No Such", environment: .development, of: user)
-      } == .invalidData)
-  }
 }

@@ -30,20 +30,22 @@ struct DeveloperSession: Sendable {
     self.host = host
   }
 
-  /// Registers what is new of the type, and then what is said of how its records behave.
-  /// - Parameter change: to the settings as they are.
+  /// Registers what is new of the type, and then what is said of how its records behave, and of who may do what.
+  /// - Parameter change: to settings and grants as they are.
   func declare(
     _ type: CaravanModel.RecordType, in container: ContainerID,
-    _ change: @Sendable (inout CaravanModel.TypeSettings) -> Void
+    _ change: @Sendable (inout CaravanModel.RecordType) throws(CaravanError) -> Void
   ) async throws(CaravanError) -> CaravanModel.RecordType {
     try await session.with(host) { bus throws(CaravanError) in
       let registered = try await propose(type, in: container, over: bus)
-      let before = registered.settings ?? CaravanModel.TypeSettings()
-      var settings = before
-      change(&settings)
-      guard settings != before else { return registered }
+      var changed = registered
+      try change(&changed)
+      let isAsBefore =
+        changed.settings == registered.settings ?? TypeSettings()
+        && (changed.grants ?? .standard) == (registered.grants ?? .standard)
+      guard !isAsBefore else { return registered }
       var wanted = type
-      wanted.settings = settings
+      (wanted.settings, wanted.grants) = (changed.settings, changed.grants)
       return try await propose(wanted, in: container, over: bus)
     }
   }

@@ -22,6 +22,10 @@ enum SchemaCommands {
     "hide-expired", "true|false", "whether expired records are out of sight before they are collected")
   private static let chunkSize = Flag<String?>(
     "chunk-size", "SIZE", "most chunks of its objects are about so long: \(chunkSizes.joined(separator: ", "))")
+  private static let grants = Flag<[String]>(
+    "grant", "ROLE=RIGHTS",
+    "who may do what with its records in the public database: world, authenticated or creator, "
+      + "and create, read, write or nothing, authenticated=create+read for instance; repeatable", default: [])
   private static let environment = Flag<String>(
     "environment", "E", "development or production, where devices change no type",
     default: Environment.development.rawValue)
@@ -43,7 +47,7 @@ enum SchemaCommands {
       Command(
         "caravan schema set", "Says how the records of a type behave; what is not said stays as it is.",
         flags: [container, environment, type, fields, conflicts, fallback, patience, lifetime, hidesExpired, chunkSize]
-          + [credentials] + place),
+          + [grants, credentials] + place),
       changesCloud: true
     ) { options, terminal in try await set(options, terminal) },
     Tool(
@@ -77,7 +81,7 @@ enum SchemaCommands {
   private static func set(_ options: Options, _ terminal: Terminal) async throws(CaravanError) {
     let (container, environment) = try place(options)
     let name = options[type]
-    let change = try settings(options)
+    let change = try change(options)
     let proposed = try options[fields].map { text throws(CaravanError) in try SchemaText(parsing: text) }
     if let file = options[credentials] {
       let said = options.isGiven(Self.environment) ? environment : nil
@@ -95,20 +99,19 @@ enum SchemaCommands {
       var type: RecordType
       if let proposed {
         type = RecordType(id: 0, definition: 0, name: name, fields: proposed.definitions)
-        type.settings = try await known(name, of: container, in: environment, schema)?.settings
+        let registered = try await known(name, of: container, in: environment, schema)
+        (type.settings, type.grants) = (registered?.settings, registered?.grants)
       } else {
         type = try await schema.type(named: name, of: container, in: environment)
       }
-      var settings = type.settings ?? TypeSettings()
-      change(&settings)
-      type.settings = settings
+      try change(&type)
       return try await schema.propose(type, to: container, in: environment, by: nil)
     }
     tell(registered, container, terminal)
   }
 
   private static func tell(_ type: RecordType, _ container: ContainerID, _ terminal: Terminal) {
-    terminal.say("'\(type.name)' of '\(container)': \((type.settings ?? TypeSettings()).text)")
+    terminal.say("'\(type.name)' of '\(container)': \(type.behaviour)")
   }
 
   private static func known(
@@ -117,6 +120,24 @@ enum SchemaCommands {
     do { return try await schema.type(named: name, of: container, in: environment) } catch {
       guard error.code == .tableNotFound else { throw error }
       return nil
+    }
+  }
+
+  /// What is said of a type, whose other settings and grants stay as they are.
+  private static func change(
+    _ options: Options
+  ) throws(CaravanError) -> @Sendable (inout RecordType) throws(CaravanError) -> Void {
+    var granted: [(role: TypeGrants.Role, rights: TypeGrants.Rights)] = []
+    for text in options[grants] { granted.append(try GrantText.parse(text)) }
+    let settings = try settings(options)
+    return { [granted] (type) throws(CaravanError) in
+      var all = type.settings ?? TypeSettings()
+      settings(&all)
+      type.settings = all
+      guard !granted.isEmpty else { return }
+      var grants = type.grants ?? .standard
+      for (role, rights) in granted { try grants.grant(rights, to: role) }
+      type.grants = grants
     }
   }
 
@@ -188,7 +209,7 @@ enum SchemaCommands {
     for type in types {
       table.add([
         type.name, String(type.id), type.fields.map { "\($0.name) \($0.shape)" }.joined(separator: ", "),
-        (type.settings ?? TypeSettings()).text,
+        type.behaviour,
       ])
     }
     terminal.say(table.isEmpty ? "'\(container)' has no record types" : table.text)
@@ -212,6 +233,13 @@ extension SchemaText {
 }
 
 extension RecordType {
+  /// How its records behave, and who may do what with public ones where not what is usual.
+  fileprivate var behaviour: String {
+    let text = (settings ?? TypeSettings()).text
+    guard let grants, grants != .standard else { return text }
+    return "\(text); public: \(GrantText.text(grants))"
+  }
+
   fileprivate var json: JSON {
     let settings = settings ?? TypeSettings()
     return [
@@ -222,6 +250,12 @@ extension RecordType {
       "ttl_milliseconds": .int(Int64(clamping: settings.ttlMilliseconds)),
       "hide_expired": .bool(settings.hidesExpired),
       "chunk_bytes": settings.chunkBytes.map { .int(Int64($0)) } ?? .null,
+      "grants": .object(
+        JSON.Object(
+          sorting: Dictionary(
+            uniqueKeysWithValues: TypeGrants.Role.allCases.map { role in
+              (role.rawValue, JSON.string((grants ?? .standard)[role].description))
+            }))),
     ]
   }
 }

@@ -901,19 +901,22 @@ public struct RecordType: WireMessage, Equatable {
   public var name: String
   public var fields: [FieldDefinition]
   public var settings: TypeSettings?
+  public var grants: TypeGrants?
 
   public init(
     id: UInt32 = 0,
     definition: UInt32 = 0,
     name: String = "",
     fields: [FieldDefinition] = [],
-    settings: TypeSettings? = nil
+    settings: TypeSettings? = nil,
+    grants: TypeGrants? = nil
   ) {
     self.id = id
     self.definition = definition
     self.name = name
     self.fields = fields
     self.settings = settings
+    self.grants = grants
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__RecordType> {
@@ -923,6 +926,7 @@ public struct RecordType: WireMessage, Equatable {
     if !name.isEmpty { m.pointee.name = arena.string(name) }
     (m.pointee.n_fields, m.pointee.fields) = arena.messages(fields) { $0.pack(into: &$1) }
     if let settings { m.pointee.settings = settings.pack(into: &arena) }
+    if let grants { m.pointee.grants = grants.pack(into: &arena) }
     return m
   }
 
@@ -934,6 +938,7 @@ public struct RecordType: WireMessage, Equatable {
       try FieldDefinition(c: p)
     }
     settings = if let p = m.pointee.settings { try TypeSettings(c: p) } else { nil }
+    grants = if let p = m.pointee.grants { try TypeGrants(c: p) } else { nil }
   }
 
   static let shape = 16
@@ -946,6 +951,50 @@ public struct RecordType: WireMessage, Equatable {
 
   public init(decoding data: [UInt8]) throws(WireError) {
     self = try unpacked(data, Self.shape, caravan__v1__record_type__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct TypeGrants: WireMessage, Equatable {
+  public var world: UInt32
+  public var authenticated: UInt32
+  public var creator: UInt32
+
+  public init(
+    world: UInt32 = 0,
+    authenticated: UInt32 = 0,
+    creator: UInt32 = 0
+  ) {
+    self.world = world
+    self.authenticated = authenticated
+    self.creator = creator
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__TypeGrants> {
+    let m = arena.make(Caravan__V1__TypeGrants.self, caravan__v1__type_grants__init)
+    if world != 0 { m.pointee.has_world = 1; m.pointee.world = world }
+    if authenticated != 0 { m.pointee.has_authenticated = 1; m.pointee.authenticated = authenticated }
+    if creator != 0 { m.pointee.has_creator = 1; m.pointee.creator = creator }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__TypeGrants>) throws(WireError) {
+    world = m.pointee.has_world != 0 ? m.pointee.world : 0
+    authenticated = m.pointee.has_authenticated != 0 ? m.pointee.authenticated : 0
+    creator = m.pointee.has_creator != 0 ? m.pointee.creator : 0
+  }
+
+  static let shape = 17
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__type_grants__get_packed_size(m)) { caravan__v1__type_grants__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__type_grants__unpack) { (m) throws(WireError) in
       try Self(c: m)
     }
   }

@@ -89,7 +89,7 @@ public struct PredicateTerm: WireMessage, Equatable {
     negation = m.pointee.has_negation != 0 ? m.pointee.negation != 0 : false
   }
 
-  static let shape = 17
+  static let shape = 18
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -148,7 +148,7 @@ public struct FilterTerm: WireMessage, Equatable {
     any = m.pointee.has_any != 0 ? m.pointee.any : 0
   }
 
-  static let shape = 18
+  static let shape = 19
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -187,7 +187,7 @@ public struct SortKey: WireMessage, Equatable {
     descending = m.pointee.has_descending != 0 ? m.pointee.descending != 0 : false
   }
 
-  static let shape = 19
+  static let shape = 20
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -248,7 +248,7 @@ public struct QueryRequest: WireMessage, Equatable {
     cursor = m.pointee.has_cursor != 0 ? copyBytes(m.pointee.cursor) : []
   }
 
-  static let shape = 20
+  static let shape = 21
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -292,7 +292,7 @@ public struct QueryHit: WireMessage, Equatable {
     position = m.pointee.has_position != 0 ? copyBytes(m.pointee.position) : []
   }
 
-  static let shape = 21
+  static let shape = 22
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -341,7 +341,7 @@ public struct QueryReply: WireMessage, Equatable {
     position = m.pointee.has_position != 0 ? m.pointee.position : nil
   }
 
-  static let shape = 22
+  static let shape = 23
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

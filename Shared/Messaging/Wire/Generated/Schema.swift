@@ -52,7 +52,7 @@ public struct ProposeTypeRequest: WireMessage, Equatable {
     declared = m.pointee.has_declared != 0 ? m.pointee.declared != 0 : false
   }
 
-  static let shape = 224
+  static let shape = 226
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -103,7 +103,7 @@ public struct TypeRequest: WireMessage, Equatable {
     name = try copyText(m.pointee.name)
   }
 
-  static let shape = 225
+  static let shape = 227
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -137,7 +137,7 @@ public struct TypeReply: WireMessage, Equatable {
     type = if let p = m.pointee.type { try RecordType(c: p) } else { nil }
   }
 
-  static let shape = 226
+  static let shape = 228
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -147,6 +147,123 @@ public struct TypeReply: WireMessage, Equatable {
 
   public init(decoding data: [UInt8]) throws(WireError) {
     self = try unpacked(data, Self.shape, caravan__v1__type_reply__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct GrantsRequest: WireMessage, Equatable {
+  public var container: String
+  public var environment: String
+
+  public init(
+    container: String = "",
+    environment: String = ""
+  ) {
+    self.container = container
+    self.environment = environment
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__GrantsRequest> {
+    let m = arena.make(Caravan__V1__GrantsRequest.self, caravan__v1__grants_request__init)
+    if !container.isEmpty { m.pointee.container = arena.string(container) }
+    if !environment.isEmpty { m.pointee.environment = arena.string(environment) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__GrantsRequest>) throws(WireError) {
+    container = try copyText(m.pointee.container)
+    environment = try copyText(m.pointee.environment)
+  }
+
+  static let shape = 229
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__grants_request__get_packed_size(m)) { caravan__v1__grants_request__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__grants_request__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct GrantedType: WireMessage, Equatable {
+  public var name: String
+  public var versions: [UInt32]
+  public var grants: TypeGrants?
+
+  public init(
+    name: String = "",
+    versions: [UInt32] = [],
+    grants: TypeGrants? = nil
+  ) {
+    self.name = name
+    self.versions = versions
+    self.grants = grants
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__GrantedType> {
+    let m = arena.make(Caravan__V1__GrantedType.self, caravan__v1__granted_type__init)
+    if !name.isEmpty { m.pointee.name = arena.string(name) }
+    (m.pointee.n_versions, m.pointee.versions) = arena.scalars(versions)
+    if let grants { m.pointee.grants = grants.pack(into: &arena) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__GrantedType>) throws(WireError) {
+    name = try copyText(m.pointee.name)
+    versions = copyScalars(m.pointee.n_versions, m.pointee.versions)
+    grants = if let p = m.pointee.grants { try TypeGrants(c: p) } else { nil }
+  }
+
+  static let shape = 230
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__granted_type__get_packed_size(m)) { caravan__v1__granted_type__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__granted_type__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct GrantsReply: WireMessage, Equatable {
+  public var types: [GrantedType]
+
+  public init(
+    types: [GrantedType] = []
+  ) {
+    self.types = types
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__GrantsReply> {
+    let m = arena.make(Caravan__V1__GrantsReply.self, caravan__v1__grants_reply__init)
+    (m.pointee.n_types, m.pointee.types) = arena.messages(types) { $0.pack(into: &$1) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__GrantsReply>) throws(WireError) {
+    types = try copyMessages(m.pointee.n_types, m.pointee.types) { (p) throws(WireError) in try GrantedType(c: p) }
+  }
+
+  static let shape = 231
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__grants_reply__get_packed_size(m)) { caravan__v1__grants_reply__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__grants_reply__unpack) { (m) throws(WireError) in
       try Self(c: m)
     }
   }
@@ -176,7 +293,7 @@ public struct ContainerSettings: WireMessage, Equatable {
     privateShards = m.pointee.has_private_shards != 0 ? m.pointee.private_shards : 0
   }
 
-  static let shape = 227
+  static let shape = 232
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -235,7 +352,7 @@ public struct ContainerRequest: WireMessage, Equatable {
     byOperator = m.pointee.has_by_operator != 0 ? m.pointee.by_operator != 0 : false
   }
 
-  static let shape = 228
+  static let shape = 233
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -269,7 +386,7 @@ public struct ContainerReply: WireMessage, Equatable {
     settings = if let p = m.pointee.settings { try ContainerSettings(c: p) } else { nil }
   }
 
-  static let shape = 229
+  static let shape = 234
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -308,7 +425,7 @@ public struct ListTypesRequest: WireMessage, Equatable {
     environment = try copyText(m.pointee.environment)
   }
 
-  static let shape = 230
+  static let shape = 235
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -342,7 +459,7 @@ public struct ListTypesReply: WireMessage, Equatable {
     types = try copyMessages(m.pointee.n_types, m.pointee.types) { (p) throws(WireError) in try RecordType(c: p) }
   }
 
-  static let shape = 231
+  static let shape = 236
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -406,7 +523,7 @@ public struct RegisteredContainer: WireMessage, Equatable {
     invited = try copyStrings(m.pointee.n_invited, m.pointee.invited)
   }
 
-  static let shape = 232
+  static let shape = 237
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -482,7 +599,7 @@ public struct ContainersRequest: WireMessage, Equatable {
     uninvite = try copyText(m.pointee.uninvite)
   }
 
-  static let shape = 233
+  static let shape = 238
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -523,7 +640,7 @@ public struct ContainersReply: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
-  static let shape = 234
+  static let shape = 239
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

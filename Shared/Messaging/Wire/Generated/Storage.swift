@@ -210,7 +210,7 @@ public struct Mutation: WireMessage, Equatable {
     offered = m.pointee.has_offered != 0 ? m.pointee.offered != 0 : false
   }
 
-  static let shape = 23
+  static let shape = 24
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -249,7 +249,7 @@ public struct FieldStamp: WireMessage, Equatable {
     stamp = m.pointee.has_stamp != 0 ? m.pointee.stamp : 0
   }
 
-  static let shape = 24
+  static let shape = 25
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -273,6 +273,7 @@ public struct CommitRequest: WireMessage, Equatable {
   public var atomic: Bool
   public var mutations: [Mutation]
   public var chunks: [Chunk]
+  public var rights: [TypeRights]
 
   public init(
     zone: ZoneRef? = nil,
@@ -282,7 +283,8 @@ public struct CommitRequest: WireMessage, Equatable {
     opFloor: UInt64 = 0,
     atomic: Bool = false,
     mutations: [Mutation] = [],
-    chunks: [Chunk] = []
+    chunks: [Chunk] = [],
+    rights: [TypeRights] = []
   ) {
     self.zone = zone
     self.writer = writer
@@ -292,6 +294,7 @@ public struct CommitRequest: WireMessage, Equatable {
     self.atomic = atomic
     self.mutations = mutations
     self.chunks = chunks
+    self.rights = rights
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__CommitRequest> {
@@ -304,6 +307,7 @@ public struct CommitRequest: WireMessage, Equatable {
     if atomic { m.pointee.has_atomic = 1; m.pointee.atomic = atomic ? 1 : 0 }
     (m.pointee.n_mutations, m.pointee.mutations) = arena.messages(mutations) { $0.pack(into: &$1) }
     (m.pointee.n_chunks, m.pointee.chunks) = arena.messages(chunks) { $0.pack(into: &$1) }
+    (m.pointee.n_rights, m.pointee.rights) = arena.messages(rights) { $0.pack(into: &$1) }
     return m
   }
 
@@ -318,9 +322,10 @@ public struct CommitRequest: WireMessage, Equatable {
       try Mutation(c: p)
     }
     chunks = try copyMessages(m.pointee.n_chunks, m.pointee.chunks) { (p) throws(WireError) in try Chunk(c: p) }
+    rights = try copyMessages(m.pointee.n_rights, m.pointee.rights) { (p) throws(WireError) in try TypeRights(c: p) }
   }
 
-  static let shape = 25
+  static let shape = 26
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -330,6 +335,50 @@ public struct CommitRequest: WireMessage, Equatable {
 
   public init(decoding data: [UInt8]) throws(WireError) {
     self = try unpacked(data, Self.shape, caravan__v1__commit_request__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct TypeRights: WireMessage, Equatable {
+  public var types: [UInt32]
+  public var own: UInt32
+  public var others: UInt32
+
+  public init(
+    types: [UInt32] = [],
+    own: UInt32 = 0,
+    others: UInt32 = 0
+  ) {
+    self.types = types
+    self.own = own
+    self.others = others
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__TypeRights> {
+    let m = arena.make(Caravan__V1__TypeRights.self, caravan__v1__type_rights__init)
+    (m.pointee.n_types, m.pointee.types) = arena.scalars(types)
+    if own != 0 { m.pointee.has_own = 1; m.pointee.own = own }
+    if others != 0 { m.pointee.has_others = 1; m.pointee.others = others }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__TypeRights>) throws(WireError) {
+    types = copyScalars(m.pointee.n_types, m.pointee.types)
+    own = m.pointee.has_own != 0 ? m.pointee.own : 0
+    others = m.pointee.has_others != 0 ? m.pointee.others : 0
+  }
+
+  static let shape = 27
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__type_rights__get_packed_size(m)) { caravan__v1__type_rights__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__type_rights__unpack) { (m) throws(WireError) in
       try Self(c: m)
     }
   }
@@ -369,7 +418,7 @@ public struct Outcome: WireMessage, Equatable {
     failure = if let p = m.pointee.failure { try Failure(c: p) } else { nil }
   }
 
-  static let shape = 26
+  static let shape = 28
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -436,7 +485,7 @@ public struct CommitReply: WireMessage, Equatable {
     writer = try copyText(m.pointee.writer)
   }
 
-  static let shape = 27
+  static let shape = 29
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -472,7 +521,7 @@ public struct CommitBatch: WireMessage, Equatable {
     }
   }
 
-  static let shape = 28
+  static let shape = 30
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -508,7 +557,7 @@ public struct CommitBatchReply: WireMessage, Equatable {
     }
   }
 
-  static let shape = 29
+  static let shape = 31
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -559,7 +608,7 @@ public struct CommitAnswer: WireMessage, Equatable {
     }
   }
 
-  static let shape = 30
+  static let shape = 32
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -608,7 +657,7 @@ public struct SettleRequest: WireMessage, Equatable {
     op = m.pointee.has_op != 0 ? m.pointee.op : 0
   }
 
-  static let shape = 31
+  static let shape = 33
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -699,7 +748,7 @@ public struct GroupRequest: WireMessage, Equatable {
     }
   }
 
-  static let shape = 32
+  static let shape = 34
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -745,7 +794,7 @@ public struct GroupPart: WireMessage, Equatable {
     chunks = try copyMessages(m.pointee.n_chunks, m.pointee.chunks) { (p) throws(WireError) in try Chunk(c: p) }
   }
 
-  static let shape = 33
+  static let shape = 35
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -794,7 +843,7 @@ public struct GroupCommit: WireMessage, Equatable {
     token = m.pointee.has_token != 0 ? m.pointee.token : 0
   }
 
-  static let shape = 34
+  static let shape = 36
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -841,7 +890,7 @@ public struct GroupReply: WireMessage, Equatable {
     missingChunks = m.pointee.has_missing_chunks != 0 ? copyBytes(m.pointee.missing_chunks) : []
   }
 
-  static let shape = 35
+  static let shape = 37
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -915,7 +964,7 @@ public struct GroupState: WireMessage, Equatable {
     problem = try copyText(m.pointee.problem)
   }
 
-  static let shape = 36
+  static let shape = 38
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -951,7 +1000,7 @@ public struct StagedMutations: WireMessage, Equatable {
     }
   }
 
-  static let shape = 37
+  static let shape = 39
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1005,7 +1054,7 @@ public struct LockRequest: WireMessage, Equatable {
     release = m.pointee.has_release != 0 ? m.pointee.release != 0 : false
   }
 
-  static let shape = 38
+  static let shape = 40
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1059,7 +1108,7 @@ public struct ChangePosition: WireMessage, Equatable {
     target = m.pointee.has_target != 0 ? m.pointee.target : 0
   }
 
-  static let shape = 39
+  static let shape = 41
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1143,7 +1192,7 @@ public struct ReadChangesRequest: WireMessage, Equatable {
     filter = try copyMessages(m.pointee.n_filter, m.pointee.filter) { (p) throws(WireError) in try FilterTerm(c: p) }
   }
 
-  static let shape = 40
+  static let shape = 42
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1216,7 +1265,7 @@ public struct ReadChangesReply: WireMessage, Equatable {
     }
   }
 
-  static let shape = 41
+  static let shape = 43
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1260,7 +1309,7 @@ public struct FetchRequest: WireMessage, Equatable {
     fields = copyScalars(m.pointee.n_fields, m.pointee.fields)
   }
 
-  static let shape = 42
+  static let shape = 44
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1301,7 +1350,7 @@ public struct FetchReply: WireMessage, Equatable {
     }
   }
 
-  static let shape = 43
+  static let shape = 45
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1345,7 +1394,7 @@ public struct ZoneHead: WireMessage, Equatable {
     incarnation = m.pointee.has_incarnation != 0 ? m.pointee.incarnation : 0
   }
 
-  static let shape = 44
+  static let shape = 46
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1394,7 +1443,7 @@ public struct ListZonesRequest: WireMessage, Equatable {
     named = try copyText(m.pointee.named)
   }
 
-  static let shape = 45
+  static let shape = 47
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1428,7 +1477,7 @@ public struct ListZonesReply: WireMessage, Equatable {
     zones = try copyMessages(m.pointee.n_zones, m.pointee.zones) { (p) throws(WireError) in try ZoneHead(c: p) }
   }
 
-  static let shape = 46
+  static let shape = 48
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1467,7 +1516,7 @@ public struct CreateZoneRequest: WireMessage, Equatable {
     writer = try copyText(m.pointee.writer)
   }
 
-  static let shape = 47
+  static let shape = 49
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1503,7 +1552,7 @@ public struct CreateZoneReply: WireMessage, Equatable {
     zone = if let p = m.pointee.zone { try ZoneHead(c: p) } else { nil }
   }
 
-  static let shape = 48
+  static let shape = 50
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1542,7 +1591,7 @@ public struct DatabasePosition: WireMessage, Equatable {
     log = m.pointee.has_log != 0 ? m.pointee.log : 0
   }
 
-  static let shape = 49
+  static let shape = 51
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1586,7 +1635,7 @@ public struct ChangedZonesRequest: WireMessage, Equatable {
     maxZones = m.pointee.has_max_zones != 0 ? m.pointee.max_zones : 0
   }
 
-  static let shape = 50
+  static let shape = 52
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1637,7 +1686,7 @@ public struct ZoneChange: WireMessage, Equatable {
     deleted = m.pointee.has_deleted != 0 ? m.pointee.deleted != 0 : false
   }
 
-  static let shape = 51
+  static let shape = 53
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1686,7 +1735,7 @@ public struct ChangedZonesReply: WireMessage, Equatable {
     resetRequired = m.pointee.has_reset_required != 0 ? m.pointee.reset_required != 0 : false
   }
 
-  static let shape = 52
+  static let shape = 54
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1727,7 +1776,7 @@ public struct DeleteZoneRequest: WireMessage, Equatable {
     writer = try copyText(m.pointee.writer)
   }
 
-  static let shape = 53
+  static let shape = 55
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1763,7 +1812,7 @@ public struct DeleteZoneReply: WireMessage, Equatable {
     existed = m.pointee.has_existed != 0 ? m.pointee.existed != 0 : false
   }
 
-  static let shape = 54
+  static let shape = 56
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1807,7 +1856,7 @@ public struct Chunk: WireMessage, Equatable {
     bases = m.pointee.has_bases != 0 ? copyBytes(m.pointee.bases) : []
   }
 
-  static let shape = 55
+  static let shape = 57
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1846,7 +1895,7 @@ public struct MissingChunksRequest: WireMessage, Equatable {
     hashes = m.pointee.has_hashes != 0 ? copyBytes(m.pointee.hashes) : []
   }
 
-  static let shape = 56
+  static let shape = 58
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1882,7 +1931,7 @@ public struct MissingChunksReply: WireMessage, Equatable {
     hashes = m.pointee.has_hashes != 0 ? copyBytes(m.pointee.hashes) : []
   }
 
-  static let shape = 57
+  static let shape = 59
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1928,7 +1977,7 @@ public struct ParcelRequest: WireMessage, Equatable {
     get = m.pointee.has_get != 0 ? copyBytes(m.pointee.get) : []
   }
 
-  static let shape = 58
+  static let shape = 60
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1962,7 +2011,7 @@ public struct ParcelReply: WireMessage, Equatable {
     chunks = try copyMessages(m.pointee.n_chunks, m.pointee.chunks) { (p) throws(WireError) in try Chunk(c: p) }
   }
 
-  static let shape = 59
+  static let shape = 61
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2006,7 +2055,7 @@ public struct ReadLogRequest: WireMessage, Equatable {
     maxEntries = m.pointee.has_max_entries != 0 ? m.pointee.max_entries : 0
   }
 
-  static let shape = 60
+  static let shape = 62
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2070,7 +2119,7 @@ public struct LogEntry: WireMessage, Equatable {
     zoneDeleted = m.pointee.has_zone_deleted != 0 ? m.pointee.zone_deleted != 0 : false
   }
 
-  static let shape = 61
+  static let shape = 63
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2114,7 +2163,7 @@ public struct ReadLogReply: WireMessage, Equatable {
     trimmed = m.pointee.has_trimmed != 0 ? m.pointee.trimmed != 0 : false
   }
 
-  static let shape = 62
+  static let shape = 64
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2153,7 +2202,7 @@ public struct LogHead: WireMessage, Equatable {
     head = m.pointee.has_head != 0 ? m.pointee.head : 0
   }
 
-  static let shape = 63
+  static let shape = 65
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2187,7 +2236,7 @@ public struct LogHeadsReply: WireMessage, Equatable {
     heads = try copyMessages(m.pointee.n_heads, m.pointee.heads) { (p) throws(WireError) in try LogHead(c: p) }
   }
 
-  static let shape = 64
+  static let shape = 66
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2231,7 +2280,7 @@ public struct ChangeHint: WireMessage, Equatable {
     pages = copyByteStrings(m.pointee.n_pages, m.pointee.pages)
   }
 
-  static let shape = 65
+  static let shape = 67
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2280,7 +2329,7 @@ public struct LeaseRequest: WireMessage, Equatable {
     list = try copyText(m.pointee.list)
   }
 
-  static let shape = 66
+  static let shape = 68
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2337,7 +2386,7 @@ public struct LeaseGrant: WireMessage, Equatable {
     remainingMilliseconds = m.pointee.has_remaining_milliseconds != 0 ? m.pointee.remaining_milliseconds : 0
   }
 
-  static let shape = 67
+  static let shape = 69
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2376,7 +2425,7 @@ public struct LeaseReply: WireMessage, Equatable {
     living = try copyMessages(m.pointee.n_living, m.pointee.living) { (p) throws(WireError) in try LeaseGrant(c: p) }
   }
 
-  static let shape = 68
+  static let shape = 70
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2430,7 +2479,7 @@ public struct CursorRequest: WireMessage, Equatable {
     fencingToken = m.pointee.has_fencing_token != 0 ? m.pointee.fencing_token : 0
   }
 
-  static let shape = 69
+  static let shape = 71
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2464,7 +2513,7 @@ public struct CursorReply: WireMessage, Equatable {
     position = m.pointee.has_position != 0 ? m.pointee.position : nil
   }
 
-  static let shape = 70
+  static let shape = 72
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2503,7 +2552,7 @@ public struct Quota: WireMessage, Equatable {
     maxBytes = m.pointee.has_max_bytes != 0 ? m.pointee.max_bytes : nil
   }
 
-  static let shape = 71
+  static let shape = 73
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2557,7 +2606,7 @@ public struct QuotaRequest: WireMessage, Equatable {
     environment = try copyText(m.pointee.environment)
   }
 
-  static let shape = 72
+  static let shape = 74
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2606,7 +2655,7 @@ public struct QuotaReply: WireMessage, Equatable {
     isDefault = m.pointee.has_is_default != 0 ? m.pointee.is_default != 0 : false
   }
 
-  static let shape = 73
+  static let shape = 75
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2685,7 +2734,7 @@ public struct DelayedAction: WireMessage, Equatable {
     }
   }
 
-  static let shape = 74
+  static let shape = 76
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2724,7 +2773,7 @@ public struct ScheduleRequest: WireMessage, Equatable {
     graceMilliseconds = m.pointee.has_grace_milliseconds != 0 ? m.pointee.grace_milliseconds : 0
   }
 
-  static let shape = 75
+  static let shape = 77
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2758,7 +2807,7 @@ public struct ScheduleReply: WireMessage, Equatable {
     action = if let p = m.pointee.action { try DelayedAction(c: p) } else { nil }
   }
 
-  static let shape = 76
+  static let shape = 78
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2792,7 +2841,7 @@ public struct CancelRequest: WireMessage, Equatable {
     action = if let p = m.pointee.action { try DelayedAction(c: p) } else { nil }
   }
 
-  static let shape = 77
+  static let shape = 79
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2826,7 +2875,7 @@ public struct CancelReply: WireMessage, Equatable {
     action = if let p = m.pointee.action { try DelayedAction(c: p) } else { nil }
   }
 
-  static let shape = 78
+  static let shape = 80
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2867,7 +2916,7 @@ public struct ListActionsReply: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
-  static let shape = 79
+  static let shape = 81
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2906,7 +2955,7 @@ public struct MoveRequest: WireMessage, Equatable {
     to = try copyText(m.pointee.to)
   }
 
-  static let shape = 80
+  static let shape = 82
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2980,7 +3029,7 @@ public struct MoveReply: WireMessage, Equatable {
     problem = try copyText(m.pointee.problem)
   }
 
-  static let shape = 81
+  static let shape = 83
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3024,7 +3073,7 @@ public struct DamageRequest: WireMessage, Equatable {
     maxChunks = m.pointee.has_max_chunks != 0 ? m.pointee.max_chunks : 0
   }
 
-  static let shape = 82
+  static let shape = 84
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3063,7 +3112,7 @@ public struct RecordDamage: WireMessage, Equatable {
     name = try copyText(m.pointee.name)
   }
 
-  static let shape = 83
+  static let shape = 85
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3119,7 +3168,7 @@ public struct ChunkDamage: WireMessage, Equatable {
     }
   }
 
-  static let shape = 84
+  static let shape = 86
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3173,7 +3222,7 @@ public struct BodyDamage: WireMessage, Equatable {
     foundMilliseconds = m.pointee.has_found_milliseconds != 0 ? m.pointee.found_milliseconds : 0
   }
 
-  static let shape = 85
+  static let shape = 87
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3212,7 +3261,7 @@ public struct DamageReply: WireMessage, Equatable {
     bodies = try copyMessages(m.pointee.n_bodies, m.pointee.bodies) { (p) throws(WireError) in try BodyDamage(c: p) }
   }
 
-  static let shape = 86
+  static let shape = 88
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3246,7 +3295,7 @@ public struct ClockRequest: WireMessage, Equatable {
     accept = m.pointee.has_accept != 0 ? m.pointee.accept != 0 : false
   }
 
-  static let shape = 87
+  static let shape = 89
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3296,7 +3345,7 @@ public struct ClockReply: WireMessage, Equatable {
     problem = try copyText(m.pointee.problem)
   }
 
-  static let shape = 88
+  static let shape = 90
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3380,7 +3429,7 @@ public struct StorageStatus: WireMessage, Equatable {
     clockProblem = try copyText(m.pointee.clock_problem)
   }
 
-  static let shape = 89
+  static let shape = 91
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3407,7 +3456,7 @@ public struct Empty: WireMessage, Equatable {
   init(c m: UnsafePointer<Caravan__V1__Empty>) throws(WireError) {
   }
 
-  static let shape = 90
+  static let shape = 92
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

@@ -29,7 +29,7 @@ extension ZoneDraft {
       var isKnown = facts.heads[current].map(\.isDeleted) ?? true || facts.referrers[current] != nil
       for referrer in referrers(of: current) where referrer.isOwning && met.insert(referrer.name).inserted {
         let head = heads[referrer.name]
-        guard mayChange(head) else { continue }
+        guard mayCascade(head) else { continue }
         if head == nil { isKnown = false }
         if let head, !head.isDeleted { owned.append(referrer.name) }
       }

@@ -7,7 +7,7 @@ struct ZoneDraft {
   private let time: Int64
   let writer: String
   /// nil: every record is the writer's to change.
-  let rule: AuthorRule?
+  let rule: WriteRule?
   /// An atomic commit's references must hold at its end, others' after every mutation.
   let isAtomic: Bool
   private let start: Seq
@@ -39,7 +39,7 @@ struct ZoneDraft {
     time = zone.time
     madeBy = zone.now
     writer = commit.op.writer
-    rule = AuthorRule(commit, zone.facts)
+    rule = WriteRule(commit, zone.facts)
     isAtomic = commit.isAtomic
     start = zone.zoneSeq
     seq = zone.zoneSeq
@@ -60,6 +60,7 @@ struct ZoneDraft {
   mutating func apply(_ mutation: Mutation) -> ZoneCommit.Verdict {
     defer { count += 1 }
     let head = heads[mutation.name]
+    if let verdict = verdictOfHidden(mutation, head) { return verdict }
     var fits = Self.fits(mutation, head, isLive: head?.isLive(at: now) ?? false)
     (name, regaining, madeBy) = (mutation.name, nil, now)
     if !fits, let past = facts.past, case .version(let version) = mutation.base, mutation.mayRegain {
@@ -129,7 +130,7 @@ struct ZoneDraft {
   }
 
   /// What the store holds under a name, if it was asked for or this commit wrote it.
-  private func stored(_ name: String) -> Entry? {
+  func stored(_ name: String) -> Entry? {
     guard let head = heads[name] else { return nil }
     guard head.version > start else { return facts.entries[name] }
     guard let write = writes.last(where: { $0.name == name }) else {

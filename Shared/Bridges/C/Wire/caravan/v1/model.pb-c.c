@@ -772,6 +772,51 @@ void   caravan__v1__record_type__free_unpacked
   assert(message->base.descriptor == &caravan__v1__record_type__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__type_grants__init
+                     (Caravan__V1__TypeGrants         *message)
+{
+  static const Caravan__V1__TypeGrants init_value = CARAVAN__V1__TYPE_GRANTS__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__type_grants__get_packed_size
+                     (const Caravan__V1__TypeGrants *message)
+{
+  assert(message->base.descriptor == &caravan__v1__type_grants__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__type_grants__pack
+                     (const Caravan__V1__TypeGrants *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__type_grants__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__type_grants__pack_to_buffer
+                     (const Caravan__V1__TypeGrants *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__type_grants__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__TypeGrants *
+       caravan__v1__type_grants__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__TypeGrants *)
+     protobuf_c_message_unpack (&caravan__v1__type_grants__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__type_grants__free_unpacked
+                     (Caravan__V1__TypeGrants *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__type_grants__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 static const ProtobufCFieldDescriptor caravan__v1__database_ref__field_descriptors[4] =
 {
   {
@@ -2058,7 +2103,7 @@ const ProtobufCMessageDescriptor caravan__v1__type_settings__descriptor =
   (ProtobufCMessageInit) caravan__v1__type_settings__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__record_type__field_descriptors[5] =
+static const ProtobufCFieldDescriptor caravan__v1__record_type__field_descriptors[6] =
 {
   {
     "id",
@@ -2120,10 +2165,23 @@ static const ProtobufCFieldDescriptor caravan__v1__record_type__field_descriptor
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "grants",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__RecordType, grants),
+    &caravan__v1__type_grants__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__record_type__field_indices_by_name[] = {
   1,   /* field[1] = definition */
   3,   /* field[3] = fields */
+  5,   /* field[5] = grants */
   0,   /* field[0] = id */
   2,   /* field[2] = name */
   4,   /* field[4] = settings */
@@ -2131,7 +2189,7 @@ static const unsigned caravan__v1__record_type__field_indices_by_name[] = {
 static const ProtobufCIntRange caravan__v1__record_type__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor caravan__v1__record_type__descriptor =
 {
@@ -2141,11 +2199,75 @@ const ProtobufCMessageDescriptor caravan__v1__record_type__descriptor =
   "Caravan__V1__RecordType",
   "caravan.v1",
   sizeof(Caravan__V1__RecordType),
-  5,
+  6,
   caravan__v1__record_type__field_descriptors,
   caravan__v1__record_type__field_indices_by_name,
   1,  caravan__v1__record_type__number_ranges,
   (ProtobufCMessageInit) caravan__v1__record_type__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__type_grants__field_descriptors[3] =
+{
+  {
+    "world",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__TypeGrants, has_world),
+    offsetof(Caravan__V1__TypeGrants, world),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "authenticated",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__TypeGrants, has_authenticated),
+    offsetof(Caravan__V1__TypeGrants, authenticated),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "creator",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__TypeGrants, has_creator),
+    offsetof(Caravan__V1__TypeGrants, creator),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__type_grants__field_indices_by_name[] = {
+  1,   /* field[1] = authenticated */
+  2,   /* field[2] = creator */
+  0,   /* field[0] = world */
+};
+static const ProtobufCIntRange caravan__v1__type_grants__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor caravan__v1__type_grants__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.TypeGrants",
+  "TypeGrants",
+  "Caravan__V1__TypeGrants",
+  "caravan.v1",
+  sizeof(Caravan__V1__TypeGrants),
+  3,
+  caravan__v1__type_grants__field_descriptors,
+  caravan__v1__type_grants__field_indices_by_name,
+  1,  caravan__v1__type_grants__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__type_grants__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCEnumValue caravan__v1__reference_kind__enum_values_by_number[3] =

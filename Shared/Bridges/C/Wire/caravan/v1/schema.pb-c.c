@@ -142,6 +142,141 @@ void   caravan__v1__type_reply__free_unpacked
   assert(message->base.descriptor == &caravan__v1__type_reply__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__grants_request__init
+                     (Caravan__V1__GrantsRequest         *message)
+{
+  static const Caravan__V1__GrantsRequest init_value = CARAVAN__V1__GRANTS_REQUEST__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__grants_request__get_packed_size
+                     (const Caravan__V1__GrantsRequest *message)
+{
+  assert(message->base.descriptor == &caravan__v1__grants_request__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__grants_request__pack
+                     (const Caravan__V1__GrantsRequest *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__grants_request__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__grants_request__pack_to_buffer
+                     (const Caravan__V1__GrantsRequest *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__grants_request__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__GrantsRequest *
+       caravan__v1__grants_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__GrantsRequest *)
+     protobuf_c_message_unpack (&caravan__v1__grants_request__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__grants_request__free_unpacked
+                     (Caravan__V1__GrantsRequest *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__grants_request__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__granted_type__init
+                     (Caravan__V1__GrantedType         *message)
+{
+  static const Caravan__V1__GrantedType init_value = CARAVAN__V1__GRANTED_TYPE__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__granted_type__get_packed_size
+                     (const Caravan__V1__GrantedType *message)
+{
+  assert(message->base.descriptor == &caravan__v1__granted_type__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__granted_type__pack
+                     (const Caravan__V1__GrantedType *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__granted_type__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__granted_type__pack_to_buffer
+                     (const Caravan__V1__GrantedType *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__granted_type__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__GrantedType *
+       caravan__v1__granted_type__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__GrantedType *)
+     protobuf_c_message_unpack (&caravan__v1__granted_type__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__granted_type__free_unpacked
+                     (Caravan__V1__GrantedType *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__granted_type__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__grants_reply__init
+                     (Caravan__V1__GrantsReply         *message)
+{
+  static const Caravan__V1__GrantsReply init_value = CARAVAN__V1__GRANTS_REPLY__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__grants_reply__get_packed_size
+                     (const Caravan__V1__GrantsReply *message)
+{
+  assert(message->base.descriptor == &caravan__v1__grants_reply__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__grants_reply__pack
+                     (const Caravan__V1__GrantsReply *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__grants_reply__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__grants_reply__pack_to_buffer
+                     (const Caravan__V1__GrantsReply *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__grants_reply__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__GrantsReply *
+       caravan__v1__grants_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__GrantsReply *)
+     protobuf_c_message_unpack (&caravan__v1__grants_reply__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__grants_reply__free_unpacked
+                     (Caravan__V1__GrantsReply *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__grants_reply__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__container_settings__init
                      (Caravan__V1__ContainerSettings         *message)
 {
@@ -731,6 +866,159 @@ const ProtobufCMessageDescriptor caravan__v1__type_reply__descriptor =
   caravan__v1__type_reply__field_indices_by_name,
   1,  caravan__v1__type_reply__number_ranges,
   (ProtobufCMessageInit) caravan__v1__type_reply__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__grants_request__field_descriptors[2] =
+{
+  {
+    "container",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__GrantsRequest, container),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "environment",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__GrantsRequest, environment),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__grants_request__field_indices_by_name[] = {
+  0,   /* field[0] = container */
+  1,   /* field[1] = environment */
+};
+static const ProtobufCIntRange caravan__v1__grants_request__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__grants_request__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.GrantsRequest",
+  "GrantsRequest",
+  "Caravan__V1__GrantsRequest",
+  "caravan.v1",
+  sizeof(Caravan__V1__GrantsRequest),
+  2,
+  caravan__v1__grants_request__field_descriptors,
+  caravan__v1__grants_request__field_indices_by_name,
+  1,  caravan__v1__grants_request__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__grants_request__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__granted_type__field_descriptors[3] =
+{
+  {
+    "name",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__GrantedType, name),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "versions",
+    2,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__GrantedType, n_versions),
+    offsetof(Caravan__V1__GrantedType, versions),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "grants",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__GrantedType, grants),
+    &caravan__v1__type_grants__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__granted_type__field_indices_by_name[] = {
+  2,   /* field[2] = grants */
+  0,   /* field[0] = name */
+  1,   /* field[1] = versions */
+};
+static const ProtobufCIntRange caravan__v1__granted_type__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor caravan__v1__granted_type__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.GrantedType",
+  "GrantedType",
+  "Caravan__V1__GrantedType",
+  "caravan.v1",
+  sizeof(Caravan__V1__GrantedType),
+  3,
+  caravan__v1__granted_type__field_descriptors,
+  caravan__v1__granted_type__field_indices_by_name,
+  1,  caravan__v1__granted_type__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__granted_type__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__grants_reply__field_descriptors[1] =
+{
+  {
+    "types",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__GrantsReply, n_types),
+    offsetof(Caravan__V1__GrantsReply, types),
+    &caravan__v1__granted_type__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__grants_reply__field_indices_by_name[] = {
+  0,   /* field[0] = types */
+};
+static const ProtobufCIntRange caravan__v1__grants_reply__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor caravan__v1__grants_reply__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.GrantsReply",
+  "GrantsReply",
+  "Caravan__V1__GrantsReply",
+  "caravan.v1",
+  sizeof(Caravan__V1__GrantsReply),
+  1,
+  caravan__v1__grants_reply__field_descriptors,
+  caravan__v1__grants_reply__field_indices_by_name,
+  1,  caravan__v1__grants_reply__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__grants_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor caravan__v1__container_settings__field_descriptors[2] =

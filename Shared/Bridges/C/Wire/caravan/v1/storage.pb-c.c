@@ -142,6 +142,51 @@ void   caravan__v1__commit_request__free_unpacked
   assert(message->base.descriptor == &caravan__v1__commit_request__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__type_rights__init
+                     (Caravan__V1__TypeRights         *message)
+{
+  static const Caravan__V1__TypeRights init_value = CARAVAN__V1__TYPE_RIGHTS__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__type_rights__get_packed_size
+                     (const Caravan__V1__TypeRights *message)
+{
+  assert(message->base.descriptor == &caravan__v1__type_rights__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__type_rights__pack
+                     (const Caravan__V1__TypeRights *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__type_rights__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__type_rights__pack_to_buffer
+                     (const Caravan__V1__TypeRights *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__type_rights__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__TypeRights *
+       caravan__v1__type_rights__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__TypeRights *)
+     protobuf_c_message_unpack (&caravan__v1__type_rights__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__type_rights__free_unpacked
+                     (Caravan__V1__TypeRights *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__type_rights__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__outcome__init
                      (Caravan__V1__Outcome         *message)
 {
@@ -3392,7 +3437,7 @@ const ProtobufCMessageDescriptor caravan__v1__field_stamp__descriptor =
   (ProtobufCMessageInit) caravan__v1__field_stamp__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__commit_request__field_descriptors[8] =
+static const ProtobufCFieldDescriptor caravan__v1__commit_request__field_descriptors[9] =
 {
   {
     "zone",
@@ -3490,6 +3535,18 @@ static const ProtobufCFieldDescriptor caravan__v1__commit_request__field_descrip
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "rights",
+    9,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__CommitRequest, n_rights),
+    offsetof(Caravan__V1__CommitRequest, rights),
+    &caravan__v1__type_rights__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__commit_request__field_indices_by_name[] = {
   5,   /* field[5] = atomic */
@@ -3498,13 +3555,14 @@ static const unsigned caravan__v1__commit_request__field_indices_by_name[] = {
   6,   /* field[6] = mutations */
   3,   /* field[3] = op */
   4,   /* field[4] = op_floor */
+  8,   /* field[8] = rights */
   1,   /* field[1] = writer */
   0,   /* field[0] = zone */
 };
 static const ProtobufCIntRange caravan__v1__commit_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 8 }
+  { 0, 9 }
 };
 const ProtobufCMessageDescriptor caravan__v1__commit_request__descriptor =
 {
@@ -3514,11 +3572,75 @@ const ProtobufCMessageDescriptor caravan__v1__commit_request__descriptor =
   "Caravan__V1__CommitRequest",
   "caravan.v1",
   sizeof(Caravan__V1__CommitRequest),
-  8,
+  9,
   caravan__v1__commit_request__field_descriptors,
   caravan__v1__commit_request__field_indices_by_name,
   1,  caravan__v1__commit_request__number_ranges,
   (ProtobufCMessageInit) caravan__v1__commit_request__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__type_rights__field_descriptors[3] =
+{
+  {
+    "types",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__TypeRights, n_types),
+    offsetof(Caravan__V1__TypeRights, types),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "own",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__TypeRights, has_own),
+    offsetof(Caravan__V1__TypeRights, own),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "others",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__TypeRights, has_others),
+    offsetof(Caravan__V1__TypeRights, others),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__type_rights__field_indices_by_name[] = {
+  2,   /* field[2] = others */
+  1,   /* field[1] = own */
+  0,   /* field[0] = types */
+};
+static const ProtobufCIntRange caravan__v1__type_rights__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor caravan__v1__type_rights__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.TypeRights",
+  "TypeRights",
+  "Caravan__V1__TypeRights",
+  "caravan.v1",
+  sizeof(Caravan__V1__TypeRights),
+  3,
+  caravan__v1__type_rights__field_descriptors,
+  caravan__v1__type_rights__field_indices_by_name,
+  1,  caravan__v1__type_rights__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__type_rights__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor caravan__v1__outcome__field_descriptors[4] =

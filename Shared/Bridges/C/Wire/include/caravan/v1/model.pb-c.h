@@ -32,6 +32,7 @@ typedef struct Caravan__V1__Failure Caravan__V1__Failure;
 typedef struct Caravan__V1__FieldDefinition Caravan__V1__FieldDefinition;
 typedef struct Caravan__V1__TypeSettings Caravan__V1__TypeSettings;
 typedef struct Caravan__V1__RecordType Caravan__V1__RecordType;
+typedef struct Caravan__V1__TypeGrants Caravan__V1__TypeGrants;
 
 
 /* --- enums --- */
@@ -532,10 +533,32 @@ struct  Caravan__V1__RecordType
    * absent in a proposal: as registered
    */
   Caravan__V1__TypeSettings *settings;
+  /*
+   * absent: the standard ones; in a proposal: as registered
+   */
+  Caravan__V1__TypeGrants *grants;
 };
 #define CARAVAN__V1__RECORD_TYPE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__record_type__descriptor) \
-    , 0, 0, 0, 0, NULL, 0,NULL, NULL }
+    , 0, 0, 0, 0, NULL, 0,NULL, NULL, NULL }
+
+
+/*
+ * Who may do what with the type's records in the public database. Rights are bits: 1 create, 2 read, 4 write.
+ */
+struct  Caravan__V1__TypeGrants
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_world;
+  uint32_t world;
+  protobuf_c_boolean has_authenticated;
+  uint32_t authenticated;
+  protobuf_c_boolean has_creator;
+  uint32_t creator;
+};
+#define CARAVAN__V1__TYPE_GRANTS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__type_grants__descriptor) \
+    , 0, 0, 0, 0, 0, 0 }
 
 
 /* Caravan__V1__DatabaseRef methods */
@@ -861,6 +884,25 @@ Caravan__V1__RecordType *
 void   caravan__v1__record_type__free_unpacked
                      (Caravan__V1__RecordType *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__TypeGrants methods */
+void   caravan__v1__type_grants__init
+                     (Caravan__V1__TypeGrants         *message);
+size_t caravan__v1__type_grants__get_packed_size
+                     (const Caravan__V1__TypeGrants   *message);
+size_t caravan__v1__type_grants__pack
+                     (const Caravan__V1__TypeGrants   *message,
+                      uint8_t             *out);
+size_t caravan__v1__type_grants__pack_to_buffer
+                     (const Caravan__V1__TypeGrants   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__TypeGrants *
+       caravan__v1__type_grants__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__type_grants__free_unpacked
+                     (Caravan__V1__TypeGrants *message,
+                      ProtobufCAllocator *allocator);
 /* --- per-message closures --- */
 
 typedef void (*Caravan__V1__DatabaseRef_Closure)
@@ -914,6 +956,9 @@ typedef void (*Caravan__V1__TypeSettings_Closure)
 typedef void (*Caravan__V1__RecordType_Closure)
                  (const Caravan__V1__RecordType *message,
                   void *closure_data);
+typedef void (*Caravan__V1__TypeGrants_Closure)
+                 (const Caravan__V1__TypeGrants *message,
+                  void *closure_data);
 
 /* --- services --- */
 
@@ -940,6 +985,7 @@ extern const ProtobufCMessageDescriptor caravan__v1__failure__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__field_definition__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__type_settings__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__record_type__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__type_grants__descriptor;
 
 PROTOBUF_C__END_DECLS
 

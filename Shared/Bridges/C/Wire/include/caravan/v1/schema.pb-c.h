@@ -19,6 +19,9 @@ PROTOBUF_C__BEGIN_DECLS
 typedef struct Caravan__V1__ProposeTypeRequest Caravan__V1__ProposeTypeRequest;
 typedef struct Caravan__V1__TypeRequest Caravan__V1__TypeRequest;
 typedef struct Caravan__V1__TypeReply Caravan__V1__TypeReply;
+typedef struct Caravan__V1__GrantsRequest Caravan__V1__GrantsRequest;
+typedef struct Caravan__V1__GrantedType Caravan__V1__GrantedType;
+typedef struct Caravan__V1__GrantsReply Caravan__V1__GrantsReply;
 typedef struct Caravan__V1__ContainerSettings Caravan__V1__ContainerSettings;
 typedef struct Caravan__V1__ContainerRequest Caravan__V1__ContainerRequest;
 typedef struct Caravan__V1__ContainerReply Caravan__V1__ContainerReply;
@@ -96,6 +99,50 @@ struct  Caravan__V1__TypeReply
 #define CARAVAN__V1__TYPE_REPLY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__type_reply__descriptor) \
     , NULL }
+
+
+/*
+ * Which types of a container have grants that are not the standard ones (CK-04).
+ */
+struct  Caravan__V1__GrantsRequest
+{
+  ProtobufCMessage base;
+  char *container;
+  char *environment;
+};
+#define CARAVAN__V1__GRANTS_REQUEST__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__grants_request__descriptor) \
+    , NULL, NULL }
+
+
+struct  Caravan__V1__GrantedType
+{
+  ProtobufCMessage base;
+  char *name;
+  /*
+   * ids, oldest first
+   */
+  size_t n_versions;
+  uint32_t *versions;
+  Caravan__V1__TypeGrants *grants;
+};
+#define CARAVAN__V1__GRANTED_TYPE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__granted_type__descriptor) \
+    , NULL, 0,NULL, NULL }
+
+
+struct  Caravan__V1__GrantsReply
+{
+  ProtobufCMessage base;
+  /*
+   * at most Limits.grantedTypes
+   */
+  size_t n_types;
+  Caravan__V1__GrantedType **types;
+};
+#define CARAVAN__V1__GRANTS_REPLY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__grants_reply__descriptor) \
+    , 0,NULL }
 
 
 /*
@@ -312,6 +359,63 @@ Caravan__V1__TypeReply *
 void   caravan__v1__type_reply__free_unpacked
                      (Caravan__V1__TypeReply *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__GrantsRequest methods */
+void   caravan__v1__grants_request__init
+                     (Caravan__V1__GrantsRequest         *message);
+size_t caravan__v1__grants_request__get_packed_size
+                     (const Caravan__V1__GrantsRequest   *message);
+size_t caravan__v1__grants_request__pack
+                     (const Caravan__V1__GrantsRequest   *message,
+                      uint8_t             *out);
+size_t caravan__v1__grants_request__pack_to_buffer
+                     (const Caravan__V1__GrantsRequest   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__GrantsRequest *
+       caravan__v1__grants_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__grants_request__free_unpacked
+                     (Caravan__V1__GrantsRequest *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__GrantedType methods */
+void   caravan__v1__granted_type__init
+                     (Caravan__V1__GrantedType         *message);
+size_t caravan__v1__granted_type__get_packed_size
+                     (const Caravan__V1__GrantedType   *message);
+size_t caravan__v1__granted_type__pack
+                     (const Caravan__V1__GrantedType   *message,
+                      uint8_t             *out);
+size_t caravan__v1__granted_type__pack_to_buffer
+                     (const Caravan__V1__GrantedType   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__GrantedType *
+       caravan__v1__granted_type__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__granted_type__free_unpacked
+                     (Caravan__V1__GrantedType *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__GrantsReply methods */
+void   caravan__v1__grants_reply__init
+                     (Caravan__V1__GrantsReply         *message);
+size_t caravan__v1__grants_reply__get_packed_size
+                     (const Caravan__V1__GrantsReply   *message);
+size_t caravan__v1__grants_reply__pack
+                     (const Caravan__V1__GrantsReply   *message,
+                      uint8_t             *out);
+size_t caravan__v1__grants_reply__pack_to_buffer
+                     (const Caravan__V1__GrantsReply   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__GrantsReply *
+       caravan__v1__grants_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__grants_reply__free_unpacked
+                     (Caravan__V1__GrantsReply *message,
+                      ProtobufCAllocator *allocator);
 /* Caravan__V1__ContainerSettings methods */
 void   caravan__v1__container_settings__init
                      (Caravan__V1__ContainerSettings         *message);
@@ -475,6 +579,15 @@ typedef void (*Caravan__V1__TypeRequest_Closure)
 typedef void (*Caravan__V1__TypeReply_Closure)
                  (const Caravan__V1__TypeReply *message,
                   void *closure_data);
+typedef void (*Caravan__V1__GrantsRequest_Closure)
+                 (const Caravan__V1__GrantsRequest *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__GrantedType_Closure)
+                 (const Caravan__V1__GrantedType *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__GrantsReply_Closure)
+                 (const Caravan__V1__GrantsReply *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__ContainerSettings_Closure)
                  (const Caravan__V1__ContainerSettings *message,
                   void *closure_data);
@@ -508,6 +621,9 @@ typedef void (*Caravan__V1__ContainersReply_Closure)
 extern const ProtobufCMessageDescriptor caravan__v1__propose_type_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__type_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__type_reply__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__grants_request__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__granted_type__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__grants_reply__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__container_settings__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__container_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__container_reply__descriptor;

@@ -20,6 +20,7 @@ PROTOBUF_C__BEGIN_DECLS
 typedef struct Caravan__V1__Mutation Caravan__V1__Mutation;
 typedef struct Caravan__V1__FieldStamp Caravan__V1__FieldStamp;
 typedef struct Caravan__V1__CommitRequest Caravan__V1__CommitRequest;
+typedef struct Caravan__V1__TypeRights Caravan__V1__TypeRights;
 typedef struct Caravan__V1__Outcome Caravan__V1__Outcome;
 typedef struct Caravan__V1__CommitReply Caravan__V1__CommitReply;
 typedef struct Caravan__V1__CommitBatch Caravan__V1__CommitBatch;
@@ -302,10 +303,42 @@ struct  Caravan__V1__CommitRequest
    */
   size_t n_chunks;
   Caravan__V1__Chunk **chunks;
+  /*
+   * in a public database, of types whose grants are not the standard ones
+   */
+  size_t n_rights;
+  Caravan__V1__TypeRights **rights;
 };
 #define CARAVAN__V1__COMMIT_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__commit_request__descriptor) \
-    , NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0,NULL, 0,NULL }
+    , NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0,NULL, 0,NULL, 0,NULL }
+
+
+/*
+ * What the commit's user may do with records of one type. Rights are bits, as in TypeGrants.
+ */
+struct  Caravan__V1__TypeRights
+{
+  ProtobufCMessage base;
+  /*
+   * ids of its versions, at most Limits.versionsPerType
+   */
+  size_t n_types;
+  uint32_t *types;
+  /*
+   * to records that the user has made
+   */
+  protobuf_c_boolean has_own;
+  uint32_t own;
+  /*
+   * to those that others have made, and to free names
+   */
+  protobuf_c_boolean has_others;
+  uint32_t others;
+};
+#define CARAVAN__V1__TYPE_RIGHTS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__type_rights__descriptor) \
+    , 0,NULL, 0, 0, 0, 0 }
 
 
 struct  Caravan__V1__Outcome
@@ -1694,6 +1727,25 @@ Caravan__V1__CommitRequest *
 void   caravan__v1__commit_request__free_unpacked
                      (Caravan__V1__CommitRequest *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__TypeRights methods */
+void   caravan__v1__type_rights__init
+                     (Caravan__V1__TypeRights         *message);
+size_t caravan__v1__type_rights__get_packed_size
+                     (const Caravan__V1__TypeRights   *message);
+size_t caravan__v1__type_rights__pack
+                     (const Caravan__V1__TypeRights   *message,
+                      uint8_t             *out);
+size_t caravan__v1__type_rights__pack_to_buffer
+                     (const Caravan__V1__TypeRights   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__TypeRights *
+       caravan__v1__type_rights__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__type_rights__free_unpacked
+                     (Caravan__V1__TypeRights *message,
+                      ProtobufCAllocator *allocator);
 /* Caravan__V1__Outcome methods */
 void   caravan__v1__outcome__init
                      (Caravan__V1__Outcome         *message);
@@ -2940,6 +2992,9 @@ typedef void (*Caravan__V1__FieldStamp_Closure)
 typedef void (*Caravan__V1__CommitRequest_Closure)
                  (const Caravan__V1__CommitRequest *message,
                   void *closure_data);
+typedef void (*Caravan__V1__TypeRights_Closure)
+                 (const Caravan__V1__TypeRights *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__Outcome_Closure)
                  (const Caravan__V1__Outcome *message,
                   void *closure_data);
@@ -3149,6 +3204,7 @@ extern const ProtobufCEnumDescriptor    caravan__v1__change_mode__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__mutation__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__field_stamp__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__commit_request__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__type_rights__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__outcome__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__commit_reply__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__commit_batch__descriptor;

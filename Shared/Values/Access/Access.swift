@@ -1,0 +1,65 @@
+public import CaravanModel
+
+/// The one place that says what a principal may reach, and what they may do there (face.md 4). What they may not see is
+/// answered as what is not there (CK-65); what they see and may not do is `accessDenied`.
+///
+/// Whether they may use the container at all, the registry has said before.
+public struct Access: Sendable, Hashable {
+  public let principal: Principal
+
+  public init(_ principal: Principal) { self.principal = principal }
+
+  // MARK: Databases and zones
+
+  /// - Parameter isPublic: the container's public database; else the principal's private one.
+  /// - Throws: `invalidData` for a malformed name; `zoneDoesNotExist` for Caravan's own container, and for the private
+  ///   database of nobody.
+  public func database(_ container: String, isPublic: Bool = false) throws(CaravanError) -> DatabaseID {
+    let container = try ContainerID(container)
+    guard container != .system else {
+      throw CaravanError(.zoneDoesNotExist, "there is no container '\(container)': use your app's name")
+    }
+    guard isPublic || principal.user != nil else {
+      throw CaravanError(.zoneDoesNotExist, "a private database is a user's: sign in")
+    }
+    return DatabaseID(
+      container: container, environment: principal.environment, owner: isPublic ? nil : principal.user)
+  }
+
+  /// - Throws: `zoneDoesNotExist` also for a zone of the public database that is not its default zone (CK-09), and for
+  ///   Caravan's own; `invalidData` for a malformed name.
+  public func zone(_ name: String, in database: DatabaseID) throws(CaravanError) -> ZoneID {
+    guard database.owner != nil || name == DefaultZone.name else {
+      throw CaravanError(
+        .zoneDoesNotExist, "the public database has no zone '\(name.prefix(80))': its only one is \(DefaultZone.name)")
+    }
+    guard name != BuriedZones.name else {
+      throw CaravanError(.zoneDoesNotExist, "there is no zone '\(name)': choose another name")
+    }
+    precondition(database.container != .system, "Caravan's own zones are nobody's")
+    precondition(database.owner == nil || database.owner == principal.user, "'\(database)' is another user's")
+    return try ZoneID(database, name)
+  }
+
+  // MARK: Records of public databases (CK-04)
+
+  /// Whether they see a record.
+  /// - Parameters:
+  ///   - type: the id with which it was written.
+  ///   - isTheirs: they made it.
+  ///   - granted: types of the container whose grants are not the standard ones.
+  public func mayRead(type: UInt32, isTheirs: Bool, _ granted: [GrantedType]) -> Bool {
+    let grants = granted.first { $0.versions.contains(type) }?.grants ?? .standard
+    return grants.rights(isUser: principal.user != nil, isCreator: isTheirs).contains(.read)
+  }
+
+  /// What a commit of theirs may do, as the store is told.
+  public func rights(_ granted: [GrantedType]) -> [TypeRights] {
+    let isUser = principal.user != nil
+    return granted.map { type in
+      TypeRights(
+        types: type.versions, own: type.grants.rights(isUser: isUser, isCreator: isUser),
+        others: type.grants.rights(isUser: isUser, isCreator: false))
+    }
+  }
+}

@@ -1,0 +1,86 @@
+/// Who may do what with the records of one type in a public database (CK-04). In a private database everything is its
+/// user's.
+public struct TypeGrants: Sendable, Hashable {
+  /// To whom something is granted.
+  public enum Role: String, Sendable, Hashable, CaseIterable {
+    /// Whoever asks, signed in or not.
+    case world
+    /// Every user who may use the container.
+    case authenticated
+    /// The user who made the record, from any of their devices.
+    case creator
+  }
+
+  /// What may be done with records of the type.
+  public struct Rights: OptionSet, Sendable, Hashable {
+    public let rawValue: UInt8
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// Make records under names that are free.
+    public static let create = Rights(rawValue: 1)
+    /// See records. What may not be seen is answered as what is not there.
+    public static let read = Rights(rawValue: 2)
+    /// Change and delete records.
+    public static let write = Rights(rawValue: 4)
+  }
+
+  private var rights: [Role: Rights]
+
+  private init(_ rights: [Role: Rights]) { self.rights = rights }
+
+  /// Everybody reads, every user makes records, and who made one changes it.
+  public static let standard = TypeGrants([.world: .read, .authenticated: .create, .creator: [.read, .write]])
+
+  /// What a role may do by itself, whatever the others may.
+  public subscript(role: Role) -> Rights { rights[role] ?? [] }
+
+  /// - Throws: `invalidData` for what makes no sense of the role: somebody who did not sign in only reads, a record has
+  ///   a creator only once it is made, and what is written is seen.
+  public mutating func grant(_ granted: Rights, to role: Role) throws(CaravanError) {
+    switch role {
+    case .world where !granted.isSubset(of: .read):
+      throw CaravanError(.invalidData, "the world may read or nothing: only users create and write")
+    case .creator where granted.contains(.create):
+      throw CaravanError(.invalidData, "a record has a creator once it is made: grant 'create' to authenticated")
+    case _ where granted.contains(.write) && !granted.contains(.read):
+      throw CaravanError(.invalidData, "who writes a record sees it: grant \(role.rawValue) 'read' with 'write'")
+    case .world, .authenticated, .creator: rights[role] = granted
+    }
+  }
+
+  /// What somebody may do with a record, or with a free name: what each of their roles may.
+  /// - Parameters:
+  ///   - isUser: they are signed in, and may use the container.
+  ///   - isCreator: the record is there, and they made it.
+  public func rights(isUser: Bool, isCreator: Bool) -> Rights {
+    assert(isUser || !isCreator, "a record's creator is a user")
+    return self[.world].union(isUser ? self[.authenticated] : []).union(isCreator ? self[.creator] : [])
+  }
+}
+
+/// A type whose grants are not the standard ones.
+public struct GrantedType: Sendable, Hashable {
+  public var name: String
+  /// Ids of its versions: records carry that with which they were written.
+  public var versions: [UInt32]
+  public var grants: TypeGrants
+
+  public init(name: String, versions: [UInt32], grants: TypeGrants) {
+    self.name = name
+    self.versions = versions
+    self.grants = grants
+  }
+}
+
+extension TypeGrants.Rights: CustomStringConvertible {
+  /// The words for rights, in the order in which they are said.
+  public static let words: [(word: String, right: TypeGrants.Rights)] = [
+    ("create", .create), ("read", .read), ("write", .write),
+  ]
+
+  /// `read+write`, or `nothing`.
+  public var description: String {
+    let words = Self.words.filter { contains($0.right) }.map(\.word)
+    return words.isEmpty ? "nothing" : words.joined(separator: "+")
+  }
+}

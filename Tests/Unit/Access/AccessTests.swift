@@ -1,0 +1,96 @@
+import CaravanAccess
+import CaravanModel
+import Testing
+
+/// Goal: what a principal may reach and do, by table. Method: the decisions alone.
+@Suite struct AccessTests {
+  private static let ann = EnrolledDevice(
+    user: UserID(unchecked: "ann"), device: DeviceID(unchecked: "phone"), enrolment: 1,
+    environment: .development)
+  private static let access = Access(Principal(ann))
+  private static let stranger = Access(Principal(anonymousIn: .production))
+
+  private static func code(_ body: () throws(CaravanError) -> Void) -> ErrorCode? {
+    do throws(CaravanError) { try body() } catch { return error.code }
+    return nil
+  }
+
+  @Test("CK-04, CK-65: a private database is its user's; Caravan's own container is nobody's")
+  func databases() throws {
+    let album = ContainerID(unchecked: "album")
+    #expect(
+      try Self.access.database("album")
+        == DatabaseID(container: album, environment: .development, owner: UserID(unchecked: "ann")))
+    #expect(
+      try Self.access.database("album", isPublic: true)
+        == DatabaseID(container: album, environment: .development, owner: nil))
+    #expect(
+      try Self.stranger.database("album", isPublic: true)
+        == DatabaseID(container: album, environment: .production, owner: nil))
+    #expect(Self.code { () throws(CaravanError) in _ = try Self.stranger.database("album") } == .zoneDoesNotExist)
+    for isPublic in [false, true] {
+      #expect(
+        Self.code { () throws(CaravanError) in _ = try Self.access.database("caravan", isPublic: isPublic) }
+          == .zoneDoesNotExist)
+      #expect(
+        Self.code { () throws(CaravanError) in _ = try Self.access.database("No Such", isPublic: isPublic) }
+          == .invalidData)
+    }
+  }
+
+  @Test("CK-09, CK-65: of a public database there is the default zone; Caravan's own zones are not there")
+  func zones() throws {
+    let (own, shared) = (try Self.access.database("album"), try Self.access.database("album", isPublic: true))
+    #expect(try Self.access.zone("photos", in: own).name == "photos")
+    #expect(try Self.access.zone(DefaultZone.name, in: shared).database == shared)
+    for (zone, database) in [("photos", shared), (BuriedZones.name, own), ("schema", shared)] {
+      #expect(
+        Self.code { () throws(CaravanError) in _ = try Self.access.zone(zone, in: database) } == .zoneDoesNotExist)
+    }
+  }
+
+  @Test("CK-04: what a role may do is what its own grant and that of the wider ones say")
+  func rights() throws {
+    typealias Rights = TypeGrants.Rights
+    let standard = TypeGrants.standard
+    #expect(standard.rights(isUser: false, isCreator: false) == .read)
+    #expect(standard.rights(isUser: true, isCreator: false) == [.create, .read])
+    #expect(standard.rights(isUser: true, isCreator: true) == [.create, .read, .write])
+    var secret = standard
+    try secret.grant([], to: .world)
+    #expect(secret.rights(isUser: true, isCreator: false) == .create)
+    #expect(secret.rights(isUser: true, isCreator: true) == [.create, .read, .write])
+    var wiki = standard
+    try wiki.grant([.create, .read, .write], to: .authenticated)
+    #expect(wiki.rights(isUser: true, isCreator: false) == [.create, .read, .write])
+    #expect(wiki.rights(isUser: false, isCreator: false) == .read)
+  }
+
+  @Test("CK-04: a grant that makes no sense of its role is refused, and changes nothing")
+  func refused() {
+    var grants = TypeGrants.standard
+    let senseless: [(TypeGrants.Role, TypeGrants.Rights)] = [
+      (.world, .create), (.world, [.read, .write]), (.creator, [.create]), (.authenticated, .write), (.creator, .write),
+    ]
+    for (role, rights) in senseless {
+      #expect(Self.code { () throws(CaravanError) in try grants.grant(rights, to: role) } == .invalidData)
+    }
+    #expect(grants == .standard)
+  }
+
+  @Test("CK-04: who sees a record, and what a commit may do, follows from the type's grants, and else from the usual")
+  func records() throws {
+    var grants = TypeGrants.standard
+    try grants.grant([], to: .world)
+    let granted = [GrantedType(name: "Diary", versions: [3, 7], grants: grants)]
+    for type: UInt32 in [3, 7] {
+      #expect(Self.access.mayRead(type: type, isTheirs: true, granted))
+      #expect(!Self.access.mayRead(type: type, isTheirs: false, granted))
+      #expect(!Self.stranger.mayRead(type: type, isTheirs: false, granted))
+    }
+    #expect(Self.access.mayRead(type: 4, isTheirs: false, granted))
+    #expect(
+      Self.access.rights(granted) == [TypeRights(types: [3, 7], own: [.create, .read, .write], others: .create)])
+    #expect(Self.stranger.rights(granted) == [TypeRights(types: [3, 7], own: [], others: [])])
+  }
+}

@@ -1,0 +1,31 @@
+import CaravanCLICore
+import CaravanModel
+import Testing
+
+/// Goal: grants are read as people write them, and nothing else is taken for one.
+@Suite struct GrantTextTests {
+  @Test(
+    "CK-04: a role and its rights",
+    arguments: [
+      ("world=nothing", .world, []), ("world=read", .world, .read),
+      ("authenticated=create+read", .authenticated, [.create, .read]),
+      ("creator=read+write", .creator, [.read, .write]),
+    ] as [(String, TypeGrants.Role, TypeGrants.Rights)])
+  func understood(text: String, role: TypeGrants.Role, rights: TypeGrants.Rights) throws {
+    let grant = try GrantText.parse(text)
+    #expect(grant == (role, rights))
+    #expect("\(role.rawValue)=\(grant.rights)" == text)
+  }
+
+  @Test(
+    "What is no grant is refused",
+    arguments: [
+      "", "world", "world=", "world=all", "nobody=read", "world=read,write", "world=+read", "=read", "world=Read",
+    ])
+  func refused(text: String) { #expect(throws: CaravanError.self) { try GrantText.parse(text) } }
+
+  @Test("The usual grants, in words")
+  func standard() {
+    #expect(GrantText.text(.standard) == "world=read authenticated=create creator=read+write")
+  }
+}
