@@ -21,7 +21,7 @@ SECONDS_TO_REACH = 120
 SECONDS_OF_A_SUITE = 60
 # A busy machine is not a hang.
 LEAST_TO_CALL_IT_A_HANG = 60
-SUITE = re.compile(r"^(?:@Suite.*?\s)?(?:final )?(?:struct|class|enum|actor) (\w+Tests)\b", re.M)
+SUITE = re.compile(r"^(?:@Suite.*?\s)?(?:final )?(?:struct|class|enum|actor) (\w+(?:Tests|Conformance))\b", re.M)
 
 
 def read(path):

@@ -206,6 +206,8 @@ import Testing
       #expect(await refused(Groups.part(ops[0], zone, 0, records: Limits.groupRecords + 1)) == .limitExceeded)
       #expect(await refused(Groups.part(bench.op(), zone, 0)) == .noOperationId)
       #expect(await refused(Groups.part(ops[0], other, 0)) == .invalidData, "of another zone")
+      let elsewhere = await Self.refusal { _ = try await bench.store.beginGroup(ops[0], floor: 0, in: other) }
+      #expect(elsewhere == .invalidData, "the op is a group's of another zone")
       let whole = Groups.part(ops[0], zone, 0, records: Limits.groupRecords)
       #expect(await refused(whole) == nil)
       #expect(await refused(Groups.part(ops[0], zone, 1)) == .limitExceeded)
