@@ -24,8 +24,12 @@ import Testing
     ])
   func refused(text: String) { #expect(throws: CaravanError.self) { try GrantText.parse(text) } }
 
-  @Test("The usual grants, in words")
-  func standard() {
-    #expect(GrantText.text(.standard) == "world=read authenticated=create creator=read+write")
+  @Test("What is not as usual, in words")
+  func unusual() throws {
+    var grants = TypeGrants.standard
+    #expect(GrantText.text(grants).isEmpty)
+    try grants.grant([], to: .world)
+    try grants.grant(.read, to: .creator)
+    #expect(GrantText.text(grants) == "world=nothing creator=read")
   }
 }

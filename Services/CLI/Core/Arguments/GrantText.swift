@@ -18,9 +18,10 @@ public enum GrantText {
     return (role, rights)
   }
 
-  /// `world=read authenticated=create creator=read+write`
+  /// What is not as usual: `world=nothing creator=read`; empty where everything is.
   public static func text(_ grants: TypeGrants) -> String {
-    TypeGrants.Role.allCases.map { "\($0.rawValue)=\(grants[$0])" }.joined(separator: " ")
+    TypeGrants.Role.allCases.filter { grants[$0] != TypeGrants.standard[$0] }.map { "\($0.rawValue)=\(grants[$0])" }
+      .joined(separator: " ")
   }
 
   private static func notUnderstood(_ text: String) -> CaravanError {
