@@ -56,14 +56,22 @@ package enum Registry {
     try check(proposed)
     var proposal = proposed
     if standing == .user, proposal.grants == (versions.last?.grants ?? .standard) { proposal.grants = nil }
+    if isRemembered { proposal.grants = nil }
     if isRemembered, !versions.isEmpty || standing == .user { proposal.settings = nil }
-    if let same = try known(proposal, among: versions) { return .existing(same) }
+    // What is said by hand is said of the type as it is now, whatever it was before.
+    let isSaid = standing == .operator || isDeclared && standing == .developer
+    if isSaid, let latest = versions.last, latest.name == proposal.name, proposal.isPart(of: latest),
+      latest.behaves(as: proposal)
+    {
+      return .existing(latest)
+    }
+    if let same = try known(proposal, among: versions), !isSaid { return .existing(same) }
     // An app that has added fields to an older version removes none of those that others have added since.
     let isBranch = versions.contains { $0.isPart(of: proposal) }
     if isBranch, let latest = versions.last, proposal.isPart(of: latest), latest.behaves(as: proposal) {
       return .existing(latest)
     }
-    guard environment == .development || standing == .operator || isDeclared && standing == .developer else {
+    guard environment == .development || isSaid else {
       throw CaravanError(
         .schemaViolation,
         "record type '\(proposal.name)' with these fields is not in production, where devices change nothing: "

@@ -91,6 +91,9 @@ struct SchemaStore: Sendable {
       versions.append(try SchemaRecords.versions(entry))
     }
     let latest = try await types(versions.compactMap(\.last))
+    guard latest.count == names.count else {
+      throw CaravanError(.internalError, "grants are said of types that \(database) has no more: say them again")
+    }
     return latest.compactMap { type in
       versions.first { $0.last == type.id }.map { ids in
         CaravanModel.GrantedType(name: type.name, versions: ids, grants: type.grants ?? .standard)

@@ -134,8 +134,9 @@ struct ConflictExtension: SessionPart {
     let request = CommitRequest(
       zone: ZoneRef(row.zone), writer: SettlementOps.writer(for: try await writer(in: row.zone.database)), epoch: epoch,
       op: row.ops.number(attempt), opFloor: row.ops.floor, mutations: [mutation],
-      rights: try await session.rights(in: row.zone.database))
-    let reply = try await cloud.storage.commit(request, in: Partition(of: row.zone.database))
+      rights: try await session.rights(in: row.zone.database, covering: [row.type]))
+    var reply = try await cloud.storage.commit(request, in: Partition(of: row.zone.database))
+    try await session.hideInvisible(in: &reply, of: row.zone.database)
     guard let outcome = reply.outcomes.first else {
       throw CaravanError(.chunksMissing, "record '\(mutation.name)' names chunks that are not there")
     }

@@ -15,8 +15,9 @@ extension DeviceSession {
       zone: ZoneRef(zone), writer: try await writer(in: zone.database), epoch: epoch, op: push.op,
       opFloor: push.opFloor,
       atomic: push.atomic, mutations: checked.mutations, chunks: push.chunks,
-      rights: try await rights(in: zone.database))
+      rights: try await rights(in: zone.database, covering: checked.types.values))
     var reply = try await cloud.storage.commit(request, in: Partition(of: zone.database))
+    try await hideInvisible(in: &reply, of: zone.database)
     if !push.atomic { await ConflictExtension(session: self).settle(push, checked, &reply, in: zone) }
     cloud.metrics.count(reply)
     return try admit(reply, expected: ReplyBudget.estimate(push), account)
@@ -27,7 +28,8 @@ extension DeviceSession {
     if settle.record.isEmpty { try DefaultZone.refuse(named, "settles an op only with the name of its record") }
     let zone = try await home(of: settle.record, in: named)
     let op = OpID(writer: try await writer(in: zone.database), epoch: epoch, number: settle.op)
-    let reply = try await cloud.storage.settle(op, in: zone)
+    var reply = try await cloud.storage.settle(op, in: zone)
+    try await hideInvisible(in: &reply, of: zone.database)
     return try admit(reply, expected: 0, account)
   }
 

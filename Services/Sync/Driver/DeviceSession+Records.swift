@@ -13,9 +13,8 @@ extension DeviceSession {
   func read(_ read: ReadRecords, _ account: ReplyAccount) async throws(CaravanError) -> RecordsResult {
     let zone = try zone(read.container, read.zone, read.database)
     try PushCheck.batch(read.names)
-    let granted = try await cloud.grants.of(zone.database)
     let found = try await fetch(read.names, fields: read.fields, from: zone)
-    let entries = try await visible(found, granted, in: zone.database)
+    let entries = try await visible(found, in: zone.database)
     let sizes = entries.map { Outcome(verdict: .read, server: $0).copyBytes }
     let needed = sizes.reduce(0, +)
     guard let granted = account.settle(taken: 0, needed: needed, least: sizes.first ?? 0) else {
@@ -59,11 +58,18 @@ extension DeviceSession {
     return names.compactMap { found[$0] }
   }
 
-  /// What the device may see of a public database.
+  /// What the device may see of a public database, as its grants are now.
   private func visible(
-    _ entries: [CaravanWire.Entry], _ granted: [CaravanModel.GrantedType], in database: DatabaseID
+    _ entries: [CaravanWire.Entry], in database: DatabaseID
   ) async throws(CaravanError) -> [CaravanWire.Entry] {
+    guard database.isPublic, !entries.isEmpty else { return entries }
+    var granted = try await cloud.grants.of(database)
     guard !granted.isEmpty else { return entries }
+    var types: [UInt32: CaravanModel.RecordType] = [:]
+    for id in Set(entries.map(\.type)) where id != 0 && !granted.contains(where: { $0.versions.contains(id) }) {
+      types[id] = try await cloud.schema.type(id, of: database.container, in: database.environment)
+    }
+    granted = try await cloud.grants.of(database, covering: types.values)
     let author = WriterName.author(try await writer(in: database))
     return entries.filter { entry in
       let creator = entry.model().authorship.creator
@@ -73,9 +79,23 @@ extension DeviceSession {
     }
   }
 
+  /// An answer shows what the store holds when it is given, which may have become another's, or out of sight.
+  func hideInvisible(in reply: inout CommitReply, of database: DatabaseID) async throws(CaravanError) {
+    let copies = reply.outcomes.compactMap(\.server)
+    let seen = Set(try await visible(copies, in: database).map(\.name))
+    guard seen.count < copies.count else { return }
+    for index in reply.outcomes.indices {
+      guard let server = reply.outcomes[index].server, !seen.contains(server.name) else { continue }
+      (reply.outcomes[index].server, reply.outcomes[index].version) = (nil, 0)
+    }
+  }
+
   /// What the device's commits to a public database may do, as storage is told; empty: what everybody's may.
-  func rights(in database: DatabaseID) async throws(CaravanError) -> [CaravanWire.TypeRights] {
-    access.rights(try await cloud.grants.of(database)).map { CaravanWire.TypeRights($0) }
+  /// - Parameter types: of what is saved.
+  func rights(
+    in database: DatabaseID, covering types: some Sequence<CaravanModel.RecordType> & Sendable
+  ) async throws(CaravanError) -> [CaravanWire.TypeRights] {
+    access.rights(try await cloud.grants.of(database, covering: types)).map { CaravanWire.TypeRights($0) }
   }
 
   func zones(_ list: ListZones, _ account: ReplyAccount) async throws(CaravanError) -> ZonesResult {

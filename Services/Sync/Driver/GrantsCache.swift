@@ -25,15 +25,34 @@ final class GrantsCache: Sendable {
   }
 
   /// Types whose grants are not the standard ones; in a private database, where everything is its user's, none.
-  /// - Throws: whatever keeps the registry from answering, once what is known of it is too old to let anybody in.
-  func of(_ database: DatabaseID) async throws(CaravanError) -> [GrantedType] {
+  /// - Parameter types: that they are wanted for: a version that is newer than what is known has grants already.
+  /// - Throws: whatever keeps the registry from answering, once what is known of it is too old to let anybody in;
+  ///   `serverBusy` where it does not know a version that has grants.
+  func of(
+    _ database: DatabaseID, covering types: some Sequence<RecordType> & Sendable = []
+  ) async throws(CaravanError) -> [GrantedType] {
     guard database.isPublic else { return [] }
+    func lacks(_ granted: [GrantedType]) -> Bool {
+      types.contains { type in
+        type.grants ?? .standard != .standard && !granted.contains { $0.versions.contains(type.id) }
+      }
+    }
     let home = Home(container: database.container, environment: database.environment)
     let found = known.withLock { $0.value(for: home) }
-    if let found, clock.now < found.read + SyncLimits.grantsFreshness { return found.types }
+    let granted = try await granted(found, at: home, isFresh: found.map { !lacks($0.types) } ?? false)
+    guard !lacks(granted) else {
+      throw CaravanError(
+        .serverBusy, "a record type has just got a new version: send it again",
+        retryAfterMilliseconds: SyncLimits.retryAfterMilliseconds)
+    }
+    return granted
+  }
+
+  private func granted(_ found: Known?, at home: Home, isFresh: Bool) async throws(CaravanError) -> [GrantedType] {
+    if let found, isFresh, clock.now < found.read + SyncLimits.grantsFreshness { return found.types }
     let asked = clock.now
     do throws(CaravanError) {
-      let types = try await schema.grantedTypes(of: database.container, in: database.environment)
+      let types = try await schema.grantedTypes(of: home.container, in: home.environment)
       known.withLock { $0.insert(Known(types: types, read: asked), for: home) }
       return types
     } catch {

@@ -183,4 +183,39 @@ import Testing
       #expect(try await Self.outcome(eve, 1, Self.save("ours", wider, .any))?.verdict == .accepted)
     }
   }
+
+  @Test("CK-04, CK-65: an answer that is given again shows nothing that its device may not see by now")
+  func shownAgain() async throws {
+    try await CloudCluster.with { cloud in
+      let (ann, eve) = (try cloud.device("a"), try cloud.device("e", of: "eve"))
+      let type = try await ann.agree(Self.fields)
+      // A conflict with nothing, which is kept by the record's name.
+      #expect(try await Self.outcome(eve, 1, Self.save("x", type, .version(999)))?.verdict == .conflict)
+      #expect(try await Self.outcome(ann, 1, Self.save("secret", type))?.verdict == .accepted)
+      // What everybody sees, the answer shows.
+      let settle = Settle(container: "album", zone: DefaultZone.name, op: 1, database: .public, record: "r")
+      func shown() async throws -> [CaravanWire.Entry?] {
+        guard case .commit(let settled) = try await eve.ask(.settle(settle)) else { throw Missing("settlement") }
+        let again = try await Self.outcome(eve, 1, Self.save("x", type, .version(999)))
+        return settled.outcomes.map(\.server) + [again?.server]
+      }
+      #expect(try await shown().allSatisfy { $0 != nil })
+      try await Self.grant([(.world, [])], of: type, in: cloud)
+      #expect(try await shown() == [nil, nil])
+    }
+  }
+
+  @Test("CK-04: grants hold for a version of their type from its first record on")
+  func freshVersion() async throws {
+    try await CloudCluster.with { cloud in
+      let (ann, eve) = (try cloud.device("a"), try cloud.device("e", of: "eve"))
+      let type = try await ann.agree(Self.fields)
+      #expect(try await Self.outcome(ann, 1, Self.save("notice", type))?.verdict == .accepted)
+      try await Self.grant([(.authenticated, .read)], of: type, in: cloud)
+      #expect(try await Self.read(eve).count == 1, "the grants are known")
+      let wider = try await eve.agree(Self.fields + [("more", .text)])
+      let made = CaravanModel.Mutation.save("mine", [1: .text("x")], type: wider, base: .absent)
+      #expect(try await Self.outcome(eve, 1, made)?.failure?.code == "accessDenied")
+    }
+  }
 }

@@ -257,4 +257,56 @@ import Testing
     #expect(code(type(first), next: SchemaLimits.typesPerContainer) == nil)
     #expect(code(type(first), next: SchemaLimits.typesPerContainer + 1) == .limitExceeded)
   }
+
+  @Test("CK-04, UNI-02: what is said by hand holds from then on, also where it was so once before")
+  func saidAgain() throws {
+    var open = CaravanModel.TypeGrants.standard
+    try open.grant([.create, .read, .write], to: .authenticated)
+    var versions = [type(first, id: 3, definition: 3)]
+    for (count, grants) in [(4, open), (5, .standard), (6, open)] as [(UInt32, CaravanModel.TypeGrants)] {
+      var wanted = type(first)
+      wanted.grants = grants
+      guard
+        case .add(let new) = try Registry.decide(
+          wanted, versions: versions, numbers: TypeNumbers(after: count), in: .production, by: .operator)
+      else { throw CaravanError(.internalError, "version \(count) was taken for one that there was") }
+      #expect(new.grants == grants)
+      versions.append(new)
+      let again = try Registry.decide(
+        wanted, versions: versions, numbers: TypeNumbers(after: count + 1), in: .production, by: .operator)
+      #expect(again == .existing(new), "said twice")
+    }
+  }
+
+  @Test("CK-04: grants that a device remembers are no wish, and those of a type stay")
+  func rememberedGrants() throws {
+    var loose = CaravanModel.TypeGrants.standard
+    try loose.grant([.create, .read, .write], to: .authenticated)
+    var tight = CaravanModel.TypeGrants.standard
+    try tight.grant([], to: .world)
+    var (old, new) = (type(first, id: 3, definition: 3), type(first, id: 4, definition: 3))
+    (old.grants, new.grants) = (loose, tight)
+    var remembered = type(first + [("more", .text)])
+    remembered.grants = loose
+    for standing in [Standing.user, .developer] {
+      guard
+        case .add(let added) = try Registry.decide(
+          remembered, isRemembered: true, versions: [old, new], numbers: TypeNumbers(after: 5), in: .development,
+          by: standing)
+      else { throw CaravanError(.internalError, "nothing was added") }
+      #expect(added.grants == tight)
+    }
+  }
+
+  @Test("CK-04: which types have grants of their own is known, and bounded")
+  func grantedNames() throws {
+    var one = type(first)
+    try one.grants = {
+      var grants = CaravanModel.TypeGrants.standard; try grants.grant([], to: .world); return grants
+    }()
+    #expect(try Registry.granted(["a", "z"], after: one) == ["a", one.name, "z"].sorted())
+    #expect(try Registry.granted(["a", one.name], after: type(first)) == ["a"])
+    let full = (0..<Limits.grantedTypes).map { "t\($0)" }
+    #expect(throws: CaravanError.self) { try Registry.granted(full, after: one) }
+  }
 }

@@ -4,9 +4,9 @@ internal import CaravanModel
 /// any of their devices (CK-04). A private database has one user, and nothing is asked of it.
 ///
 /// A record of which nobody knows who made it, for it is older than layout 5 of the stores, is still changed by
-/// anyone, and so is one whose maker's name says no user. The name of a record that was deleted, or that has expired
-/// out of sight, is anyone's to take who may make records. Services of the cloud change every record: the end of
-/// records and what an operator decides go through them.
+/// anyone, and so is one whose maker's name says no user; where the type has grants, it is nobody's own. The name of a
+/// record that was deleted, or that has expired out of sight, is anyone's to take who may make records. Services of the
+/// cloud change every record: the end of records and what an operator decides go through them.
 struct WriteRule {
   /// For whom the commit is made; nil: its name does not say.
   private let author: Substring?
@@ -29,7 +29,7 @@ struct WriteRule {
   /// Whether the commit's user sees a record.
   func permitsReading(_ origin: RecordOrigin, of type: UInt32?) -> Bool {
     guard let known = type.flatMap(rights) else { return true }
-    return (isTheirs(origin) ? known.own : known.others).contains(.read)
+    return (isTheirs(origin, unlessKnown: false) ? known.own : known.others).contains(.read)
   }
 
   /// Whether the commit may change the record that a store keeps with this origin.
@@ -38,7 +38,7 @@ struct WriteRule {
   ///   - wanted: that it is to have; nil: it is to be deleted.
   func permits(_ origin: RecordOrigin, of type: UInt32?, becoming wanted: UInt32?) -> Bool {
     let known = type.flatMap(rights)
-    guard isTheirs(origin) else {
+    guard isTheirs(origin, unlessKnown: known == nil) else {
       // It keeps its type: grants of one are no grants of another.
       return known.map { known in known.others.contains(.write) && wanted.map(known.types.contains) ?? true } ?? false
     }
@@ -49,11 +49,15 @@ struct WriteRule {
 
   private func rights(to type: UInt32) -> TypeRights? { rights.first { $0.types.contains(type) } }
 
-  /// Whether the commit's user has made it, or nobody knows who has.
-  private func isTheirs(_ origin: RecordOrigin) -> Bool {
-    guard origin.time > 0, let maker = name(of: origin.writer) else { return true }
-    return WriterName.author(maker).map { $0 == author } ?? true
+  /// Whether the commit's user has made it.
+  /// - Parameter unknown: whether that is so where nobody knows who has.
+  private func isTheirs(_ origin: RecordOrigin, unlessKnown unknown: Bool) -> Bool {
+    guard origin.time > 0, let maker = name(of: origin.writer) else { return unknown }
+    return WriterName.author(maker).map { $0 == author } ?? unknown
   }
+
+  /// Whether anything depends on the type that a record has.
+  var asksForTypes: Bool { !rights.isEmpty }
 
   private func name(of writer: RecordOrigin.Writer) -> String? {
     switch writer {
@@ -76,7 +80,7 @@ extension ZoneDraft {
   /// What becomes of a mutation of a record that its writer may not see, which is what becomes of one of no record; but
   /// the name is taken (CK-65). nil: the record is not there, or they may see it.
   func verdictOfHidden(_ mutation: Mutation, _ head: RecordHead?) -> ZoneCommit.Verdict? {
-    guard let rule, let head, head.isLive(at: now),
+    guard let rule, rule.asksForTypes, let head, head.isLive(at: now),
       !rule.permitsReading(head.origin, of: stored(mutation.name)?.type)
     else { return nil }
     if case .version = mutation.base { return .conflict(name: Self.nobody) }
@@ -100,7 +104,8 @@ extension ZoneDraft {
         "record '\(mutation.name)' of the public database is not there, and its type's grants let no user make one: "
           + "see caravan schema list")
     }
-    guard !rule.permits(head.origin, of: stored(mutation.name)?.type, becoming: mutation.savedType) else { return nil }
+    let type = rule.asksForTypes ? stored(mutation.name)?.type : nil
+    guard !rule.permits(head.origin, of: type, becoming: mutation.savedType) else { return nil }
     return CaravanError(
       .accessDenied,
       "record '\(mutation.name)' of the public database was made by another user, and its type's grants let nobody "

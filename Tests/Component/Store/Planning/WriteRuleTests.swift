@@ -143,6 +143,19 @@ import Testing
     }
   }
 
+  @Test("CK-04: a record of which nobody knows who made it is nobody's own, where its type has grants")
+  func unknownMaker() throws {
+    var facts = ZoneFacts(heads: [
+      "r": RecordHead(version: 7, created: 3, origin: RecordOrigin(time: 0, writer: .name("")))
+    ])
+    facts.entries["r"] = Entry(name: "r", version: 7, created: 3, type: 1, writer: "ada/a")
+    let rights = [TypeRights(types: [1], own: [.read, .write], others: .create)]
+    let read = Mutation(name: "r", base: .any, change: .read)
+    #expect(try Self.plan([read], by: "eve/a", facts, rights).verdicts == [.read(name: "", version: 0)])
+    #expect(try Self.plan([Sample.delete("r")], by: "eve/a", facts, rights).gone.isEmpty)
+    #expect(try Self.plan([read], by: "eve/a", facts).verdicts == [.read(name: "r", version: 7)])
+  }
+
   @Test("CK-04: records of a type are made by whom its grants let")
   func creating() throws {
     let facts = ZoneFacts(heads: [:])
