@@ -40,7 +40,10 @@ extension SyncEngine: SyncControl {
       schedule.demand(key, at: now)
     }
     signal.raise()
-    for answer in answers { try await answer.wait().get() }
+    // What was demanded may use any link until it has ended, so the demand ends with the last of them.
+    var outcomes: [Swift.Result<Void, CaravanError>] = []
+    for answer in answers { outcomes.append(try await answer.wait()) }
+    for outcome in outcomes { try outcome.get() }
   }
 
   public func reset(

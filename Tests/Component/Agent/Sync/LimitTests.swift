@@ -52,6 +52,35 @@ import Testing
     }
   }
 
+  @Test("I13, MOB-44: a demand lasts until both directions have ended, and is over when its call is")
+  func demandEnds() throws {
+    try AgentCluster.run { device in
+      try await device.register(Self.chat)
+      try await device.write("first", to: Self.chat)
+      try await device.pass(.seconds(1))
+      for _ in 0..<2 {
+        device.cloud.script(
+          .refuse { operation in
+            switch operation {
+            case .pull: CaravanError(.accessDenied, "not for you")
+            case .push: CaravanError(.rateLimited, "too much at once", retryAfterMilliseconds: 20_000)
+            default: nil
+            }
+          })
+      }
+      try await device.write("second", to: Self.chat)
+      let refusal = await #expect(throws: CaravanError.self) {
+        try await device.agent.engine.syncNow(Self.chat, write: true, read: true)
+      }
+      #expect(refusal?.code == .accessDenied)
+      // What goes on as if it were demanded would use any link.
+      for direction in Direction.allCases {
+        #expect(await !device.agent.engine.waiters.isAwaited(Coalescer.Key(Self.chat, direction)))
+      }
+      #expect(device.rows(in: Self.chat) == 2)
+    }
+  }
+
   /// So long the cloud wants to hear nothing.
   private static let waits: [UInt32] = [300, 20_000]
 
