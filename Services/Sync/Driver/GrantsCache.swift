@@ -25,9 +25,9 @@ final class GrantsCache: Sendable {
   }
 
   /// Types whose grants are not the standard ones; in a private database, where everything is its user's, none.
-  /// - Parameter types: that they are wanted for: a version that is newer than what is known has grants already.
-  /// - Throws: whatever keeps the registry from answering, once what is known of it is too old to let anybody in;
-  ///   `serverBusy` where it does not know a version that has grants.
+  /// - Parameter types: that they are wanted for. One that has grants and is not known to have may be a new version, or
+  ///   an old one of a type whose grants are the standard ones by now: the registry is asked.
+  /// - Throws: whatever keeps the registry from answering, once what is known of it is too old to let anybody in.
   func of(
     _ database: DatabaseID, covering types: some Sequence<RecordType> & Sendable = []
   ) async throws(CaravanError) -> [GrantedType] {
@@ -39,25 +39,16 @@ final class GrantsCache: Sendable {
     }
     let home = Home(container: database.container, environment: database.environment)
     let found = known.withLock { $0.value(for: home) }
-    let granted = try await granted(found, at: home, isFresh: found.map { !lacks($0.types) } ?? false)
-    guard !lacks(granted) else {
-      throw CaravanError(
-        .serverBusy, "a record type has just got a new version: send it again",
-        retryAfterMilliseconds: SyncLimits.retryAfterMilliseconds)
-    }
-    return granted
-  }
-
-  private func granted(_ found: Known?, at home: Home, isFresh: Bool) async throws(CaravanError) -> [GrantedType] {
-    if let found, isFresh, clock.now < found.read + SyncLimits.grantsFreshness { return found.types }
+    let usable = found.flatMap { lacks($0.types) ? nil : $0 }
+    if let usable, clock.now < usable.read + SyncLimits.grantsFreshness { return usable.types }
     let asked = clock.now
     do throws(CaravanError) {
       let types = try await schema.grantedTypes(of: home.container, in: home.environment)
       known.withLock { $0.insert(Known(types: types, read: asked), for: home) }
       return types
     } catch {
-      guard let found, clock.now < found.read + SyncLimits.grantsPatience else { throw error }
-      return found.types
+      guard let usable, clock.now < usable.read + SyncLimits.grantsPatience else { throw error }
+      return usable.types
     }
   }
 }

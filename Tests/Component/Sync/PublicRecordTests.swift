@@ -218,4 +218,18 @@ import Testing
       #expect(try await Self.outcome(eve, 1, made)?.failure?.code == "accessDenied")
     }
   }
+
+  @Test("CK-04: a device goes on with an old version of a type whose grants are the usual ones again")
+  func oldVersion() async throws {
+    try await CloudCluster.with { cloud in
+      let ann = try cloud.device("a")
+      let type = try await ann.agree(Self.fields)
+      try await Self.grant([(.authenticated, [.create, .read, .write])], of: type, in: cloud)
+      let wiki = try await ann.agree(Self.fields)
+      #expect(wiki.id != type.id)
+      try await Self.grant([], of: type, in: cloud)
+      #expect(try await Self.outcome(ann, 1, Self.save("hello", wiki))?.verdict == .accepted)
+      #expect(try await Self.read(ann).count == 1)
+    }
+  }
 }

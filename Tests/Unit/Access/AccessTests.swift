@@ -8,7 +8,7 @@ import Testing
     user: UserID(unchecked: "ann"), device: DeviceID(unchecked: "phone"), enrolment: 1,
     environment: .development)
   private static let access = Access(Principal(ann))
-  private static let stranger = Access(Principal(anonymousIn: .production))
+  private static let anonymous = Access(Principal(anonymousIn: .production))
 
   private static func code(_ body: () throws(CaravanError) -> Void) -> ErrorCode? {
     do throws(CaravanError) { try body() } catch { return error.code }
@@ -25,9 +25,9 @@ import Testing
       try Self.access.database("album", isPublic: true)
         == DatabaseID(container: album, environment: .development, owner: nil))
     #expect(
-      try Self.stranger.database("album", isPublic: true)
+      try Self.anonymous.database("album", isPublic: true)
         == DatabaseID(container: album, environment: .production, owner: nil))
-    #expect(Self.code { () throws(CaravanError) in _ = try Self.stranger.database("album") } == .zoneDoesNotExist)
+    #expect(Self.code { () throws(CaravanError) in _ = try Self.anonymous.database("album") } == .zoneDoesNotExist)
     for isPublic in [false, true] {
       #expect(
         Self.code { () throws(CaravanError) in _ = try Self.access.database("caravan", isPublic: isPublic) }
@@ -86,11 +86,11 @@ import Testing
     for type: UInt32 in [3, 7] {
       #expect(Self.access.mayRead(type: type, isTheirs: true, granted))
       #expect(!Self.access.mayRead(type: type, isTheirs: false, granted))
-      #expect(!Self.stranger.mayRead(type: type, isTheirs: false, granted))
+      #expect(!Self.anonymous.mayRead(type: type, isTheirs: false, granted))
     }
     #expect(Self.access.mayRead(type: 4, isTheirs: false, granted))
     #expect(
       Self.access.rights(granted) == [TypeRights(types: [3, 7], own: [.create, .read, .write], others: .create)])
-    #expect(Self.stranger.rights(granted) == [TypeRights(types: [3, 7], own: [], others: [])])
+    #expect(Self.anonymous.rights(granted) == [TypeRights(types: [3, 7], own: [], others: [])])
   }
 }

@@ -29,7 +29,7 @@ struct WriteRule {
   /// Whether the commit's user sees a record.
   func permitsReading(_ origin: RecordOrigin, of type: UInt32?) -> Bool {
     guard let known = type.flatMap(rights) else { return true }
-    return (isTheirs(origin, unlessKnown: false) ? known.own : known.others).contains(.read)
+    return (isTheirs(origin, ifUnknown: false) ? known.own : known.others).contains(.read)
   }
 
   /// Whether the commit may change the record that a store keeps with this origin.
@@ -38,7 +38,7 @@ struct WriteRule {
   ///   - wanted: that it is to have; nil: it is to be deleted.
   func permits(_ origin: RecordOrigin, of type: UInt32?, becoming wanted: UInt32?) -> Bool {
     let known = type.flatMap(rights)
-    guard isTheirs(origin, unlessKnown: known == nil) else {
+    guard isTheirs(origin, ifUnknown: known == nil) else {
       // It keeps its type: grants of one are no grants of another.
       return known.map { known in known.others.contains(.write) && wanted.map(known.types.contains) ?? true } ?? false
     }
@@ -51,7 +51,7 @@ struct WriteRule {
 
   /// Whether the commit's user has made it.
   /// - Parameter unknown: whether that is so where nobody knows who has.
-  private func isTheirs(_ origin: RecordOrigin, unlessKnown unknown: Bool) -> Bool {
+  private func isTheirs(_ origin: RecordOrigin, ifUnknown unknown: Bool) -> Bool {
     guard origin.time > 0, let maker = name(of: origin.writer) else { return unknown }
     return WriterName.author(maker).map { $0 == author } ?? unknown
   }
@@ -108,8 +108,8 @@ extension ZoneDraft {
     guard !rule.permits(head.origin, of: type, becoming: mutation.savedType) else { return nil }
     return CaravanError(
       .accessDenied,
-      "record '\(mutation.name)' of the public database was made by another user, and its type's grants let nobody "
-        + "else change it: save yours under another name")
+      "record '\(mutation.name)' of the public database is not this user's to change, by who made it and its type's "
+        + "grants: save yours under another name")
   }
 }
 
