@@ -83,7 +83,7 @@ extension SyncEngine: SyncControl {
 
   public func status() -> SyncStatus {
     SyncStatus(
-      schedule, of: identity, unreachable: unreachable, refusal: admission.refusal, meter: meter,
+      schedule, of: identity, unreachable: connection.failure, refusal: admission.refusal, meter: meter,
       metrics: host.metrics)
   }
 }

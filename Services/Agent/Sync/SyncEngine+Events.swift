@@ -44,7 +44,6 @@ extension SyncEngine {
 extension SyncEngine {
   /// The cloud can be reached through `bus`. Everything registered is looked at: what happened meanwhile was not heard.
   func connected(_ bus: any MessageBus) async {
-    unreachable = nil
     await exchanger.use(bus)
     metrics.connected.set(1)
     connection.fulfil()
@@ -56,7 +55,7 @@ extension SyncEngine {
 
   /// An attempt to connect has failed.
   func connectingFailed(_ error: CaravanError) async {
-    unreachable = error
+    connection.failure = error
     if error.code == .notAuthenticated { await admission.refuse() }
   }
 

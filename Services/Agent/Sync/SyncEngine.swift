@@ -30,8 +30,6 @@ public actor SyncEngine: Service {
   var waiters = SyncWaiters()
   var connection = ConnectionPromise()
   var speech = SpeechPermission()
-  /// Why the last attempt to connect failed; nil: it did not.
-  var unreachable: CaravanError?
   var sessionEnded: (@Sendable (SessionReport) -> Void)?
   var wanted = ChunkRequests()
   /// Rows that came with notifications and have not been taken in; one page a table at most.

@@ -41,8 +41,13 @@ struct SyncWaiters: Sendable {
 /// Kept once there is a connection, for calls that a connection which is just being made is worth waiting for.
 struct ConnectionPromise: Sendable {
   private var promise = Promise<Void>()
+  /// Why the last attempt to connect failed; nil: it did not.
+  var failure: CaravanError?
 
-  func fulfil() { promise.fulfil(()) }
+  mutating func fulfil() {
+    failure = nil
+    promise.fulfil(())
+  }
 
   /// The connection is gone.
   mutating func renew() { if promise.value != nil { promise = Promise() } }
