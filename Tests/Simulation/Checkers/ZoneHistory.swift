@@ -26,9 +26,14 @@ extension Checker {
 
   private static func ranges(_ history: History) -> [String] {
     var heads: [String: (seq: UInt64, life: Int)] = [:]
+    var ends: [Substring: Set<UInt64>] = [:]
     return history.log.compactMap { entry in
-      let before = heads[entry.zone] ?? (0, 0)
+      let database = entry.zone.prefix(upTo: entry.zone.lastIndex(of: "/") ?? entry.zone.endIndex)
+      // Once deleted zones of a database are known by no name, a zone of any name begins where one of them ended.
+      let isFirst = heads[entry.zone] == nil && ends[database]?.contains(entry.low) ?? false
+      let before = heads[entry.zone] ?? (isFirst ? entry.low : 0, 0)
       heads[entry.zone] = (entry.high, entry.life)
+      ends[database, default: []].insert(entry.high)
       let head = entry.life > before.life ? max(before.seq, entry.low) : before.seq
       if entry.low != head { return "\(entry.zone): a commit begins at \(entry.low), the one before ended at \(head)" }
       let isAscending = zip(entry.seqs, entry.seqs.dropFirst()).allSatisfy { $0 < $1 }
