@@ -40,7 +40,9 @@ public enum StoreState {
   }
 
   private static func text(of entry: CaravanWire.Entry, _ hasBody: Bool) -> String {
-    let state = entry.deleted ? "deleted" : "of type \(entry.type): \(hasBody ? entry.body : [])"
+    // The registry's history says who, and when.
+    let isHistory = entry.type == 0 && entry.name.hasPrefix("schema.")
+    let state = entry.deleted ? "deleted" : "of type \(entry.type): \(hasBody && !isHistory ? entry.body : [])"
     let rest = "expires \(entry.expires ?? 0), \(entry.fields.count) bytes of history"
     return "\(entry.name)@\(entry.version), made at \(entry.created), \(state), \(rest)"
   }

@@ -21,7 +21,8 @@ extension FramePacking.Load {
     case .hello(let hello): self.init(bytes: hello.tokens.reduce(128) { $0 + 8 + $1.count })
     case .subscribe(let list): self.init(bytes: 64 + 224 * list.subscriptions.count)
     case .propose(let proposal): self.init(bytes: 256 + 288 * (proposal.type?.fields.count ?? 0))
-    case .settle, .ack, .ticket, .drop, .read, .zones, .changedZones, .createZone, .whoAmI: self.init(bytes: 256)
+    case .settle, .ack, .ticket, .drop, .read, .zones, .changedZones, .createZone, .whoAmI, .schema:
+      self.init(bytes: 256)
     case .lock, .unlock, .beginGroup, .commitGroup, .operation, .removeOperation: self.init(bytes: 256)
     // Not an agent's to send.
     case .syncBegin, .syncContinue: self.init(bytes: 256)

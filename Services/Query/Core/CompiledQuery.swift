@@ -28,7 +28,9 @@ package struct CompiledQuery: Sendable, Equatable {
     precondition((1...Limits.queryRows).contains(rows), "a page of \(rows) records never ends, or is too long")
     limit = rows
     fingerprint = query.fingerprint
-    let expression = try Expression(query.predicate) { name throws(CaravanError) in try type.queryable(name) }
+    let expression = try Expression(query.predicate) { name throws(CaravanError) in
+      try type.indexed(name, for: .queryable)
+    }
     guard expression?.leaves.allSatisfy(\.isSQL) ?? true else {
       throw CaravanError(
         .featureDisabled, "the query service has no index for MATCH, CONTAINS, NEAR and WITHIN: leave them out")
@@ -76,7 +78,7 @@ struct Order {
     }
     var keys: [Key] = []
     for key in sort {
-      let field = try type.queryable(key.field)
+      let field = try type.indexed(key.field, for: .sortable)
       guard !keys.contains(where: { $0.field == field }) else {
         throw CaravanError(.invalidData, "field '\(key.field)' stands twice among the sort keys: leave one out")
       }

@@ -17,13 +17,20 @@ extension FieldDefinition {
 }
 
 extension RecordType {
-  /// - Throws: `schemaViolation` when there is no such field, or no index of it.
-  func queryable(_ name: String) throws(CaravanError) -> FieldDefinition {
+  /// - Parameter use: what the query does with the field.
+  /// - Throws: `schemaViolation` when there is no such field, or no index of it for this.
+  func indexed(_ name: String, for use: FieldIndexes) throws(CaravanError) -> FieldDefinition {
     guard let field = field(named: name) else {
       throw CaravanError(.schemaViolation, "record type '\(self.name)' has no field '\(name.prefix(80))'")
     }
     guard field.isQueryable else {
       throw CaravanError(.schemaViolation, "field '\(name)' is \(field.shape): it cannot be queried or sorted by")
+    }
+    guard field.effectiveIndexes.isSuperset(of: use) else {
+      throw CaravanError(
+        .schemaViolation,
+        "field '\(name)' of '\(self.name)' is \(field.effectiveIndexes), not \(use): its developer says otherwise with "
+          + "caravan schema index")
     }
     return field
   }

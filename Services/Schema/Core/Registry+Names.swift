@@ -23,6 +23,12 @@ extension Registry {
           .schemaViolation,
           "field '\(field.name)' of '\(proposal.name)' is an encrypted object: encrypt the object's bytes instead")
       }
+      guard field.effectiveIndexes.isSubset(of: field.possibleIndexes) else {
+        throw CaravanError(
+          .schemaViolation,
+          "field '\(field.name)' of '\(proposal.name)' is \(field.shape), which can be \(field.possibleIndexes), not "
+            + "\(field.effectiveIndexes)")
+      }
     }
     if let settings = proposal.settings { try check(settings, of: proposal.name) }
   }

@@ -40,7 +40,7 @@ package struct TypeNumbers: Sendable, Hashable {
 package enum Registry {
   /// - Parameters:
   ///   - proposal: name, fields and settings; its ids are ignored.
-  ///   - versions: every version registered under this name, oldest first.
+  ///   - history: what was registered under this name.
   ///   - numbers: what a new version gets.
   ///   - isRemembered: the proposed settings are those that a device learnt once, and no wish: they count only where
   ///     the name is new here, for somebody may have said others since, and where its user may say them.
@@ -50,70 +50,87 @@ package enum Registry {
   ///   `schemaNotAdditive` when a field would vanish or become of another kind; `limitExceeded`; `accessDenied` when
   ///   records would behave otherwise than they do, and that is not for the one who proposes to say.
   package static func decide(
-    _ proposed: RecordType, isRemembered: Bool = false, isDeclared: Bool = false, versions: [RecordType],
+    _ proposed: RecordType, isRemembered: Bool = false, isDeclared: Bool = false, history: NameHistory,
     numbers: TypeNumbers, in environment: Environment, by standing: Standing
   ) throws(CaravanError) -> RegistryDecision {
     try check(proposed)
+    let latest = history.latest
     var proposal = proposed
-    if standing == .user, proposal.grants == (versions.last?.grants ?? .standard) { proposal.grants = nil }
-    if isRemembered { proposal.grants = nil }
-    if isRemembered, !versions.isEmpty || standing == .user { proposal.settings = nil }
+    if standing == .user, proposal.grants == (latest?.grants ?? .standard) { proposal.grants = nil }
+    if isRemembered { proposal.forgetRules() }
+    if isRemembered, latest != nil || standing == .user { proposal.settings = nil }
     // What is said by hand is said of the type as it is now, whatever it was before.
     let isSaid = standing == .operator || isDeclared && standing == .developer
-    if isSaid, let latest = versions.last, latest.name == proposal.name, proposal.isPart(of: latest),
-      latest.behaves(as: proposal)
-    {
+    if isSaid, let latest, latest.name == proposal.name, proposal.isPart(of: latest), latest.behaves(as: proposal) {
       return .existing(latest)
     }
-    if let same = try known(proposal, among: versions), !isSaid { return .existing(same) }
+    if let same = try known(proposal, among: history.usable), !isSaid { return .existing(same) }
     // An app that has added fields to an older version removes none of those that others have added since.
-    let isBranch = versions.contains { $0.isPart(of: proposal) }
-    if isBranch, let latest = versions.last, proposal.isPart(of: latest), latest.behaves(as: proposal) {
-      return .existing(latest)
-    }
+    let isBranch = history.usable.contains { $0.isPart(of: proposal) }
+    if isBranch, let latest, proposal.isPart(of: latest), latest.behaves(as: proposal) { return .existing(latest) }
     guard environment == .development || isSaid else {
       throw CaravanError(
         .schemaViolation,
         "record type '\(proposal.name)' with these fields is not in production, where devices change nothing: "
-          + "caravan schema set --environment production, by the operator or with --creds of a developer",
+          + "caravan schema promote or set --environment production, by the operator or with --creds of a developer",
         retryAfterMilliseconds: SchemaLimits.productionRetryMilliseconds)
     }
-    guard numbers.count < SchemaLimits.types(for: standing), versions.count < SchemaLimits.versions(for: standing)
-    else {
-      throw CaravanError(
-        .limitExceeded,
-        "no room for another version of '\(proposal.name)': \(numbers.count) record types, \(versions.count) of it")
-    }
+    try checkRoom(for: proposal.name, history, numbers, by: standing)
     let new =
-      if let latest = versions.last { try latest.extended(by: proposal, isBranch: isBranch, numbers) } else {
-        first(proposal, numbers)
+      if let latest {
+        try latest.extended(by: proposal, isBranch: isBranch, above: history.highestField, numbers)
+      } else {
+        first(proposal, above: history.highestField, numbers)
       }
-    try checkSettings(of: new, after: versions.last, by: standing)
+    try checkSettings(of: new, after: latest, by: standing)
     guard standing != .user || proposal.grants == nil else { throw refusal(of: "who may do what with", new) }
-    checkInvariants(of: new, after: versions.last, numbers)
+    checkInvariants(of: new, after: history, numbers)
+    precondition(
+      new.fieldIDs.starts(with: latest?.fieldIDs ?? []), "a field of '\(new.name)' would be lost, or mean another one")
     return .add(new)
   }
 
+  /// - Throws: `limitExceeded` where there is no room for another version.
+  static func checkRoom(
+    for name: String, _ history: NameHistory, _ numbers: TypeNumbers, by standing: Standing
+  ) throws(CaravanError) {
+    let versions = history.current.count
+    guard numbers.count < SchemaLimits.types(for: standing), versions < SchemaLimits.versions(for: standing) else {
+      throw CaravanError(
+        .limitExceeded,
+        "no room for another version of '\(name)': \(numbers.count) record types, \(versions) of it")
+    }
+  }
+
   /// A version is what every device reads records by, for ever.
-  private static func checkInvariants(of new: RecordType, after latest: RecordType?, _ numbers: TypeNumbers) {
+  static func checkInvariants(of new: RecordType, after history: NameHistory, _ numbers: TypeNumbers) {
     precondition(new.id == numbers.next, "type \(new.id) is registered under the id \(numbers.next)")
     precondition(
-      new.definition == latest?.definition ?? new.id, "a version of '\(new.name)' has another table than the last one")
+      new.definition == history.latest?.definition ?? new.id,
+      "a version of '\(new.name)' has another table than the last")
     precondition((1...Limits.fieldsPerType).contains(new.fields.count), "nobody could read '\(new.name)' back")
     precondition(
-      new.fields.starts(with: latest?.fields ?? []), "a field of '\(new.name)' would be lost, or mean another one")
-    precondition(Set(new.fields.map(\.id)).count == new.fields.count, "two fields of '\(new.name)' have one id")
+      new.fields.allSatisfy { field in
+        field.id > history.highestField || history.latest?.field(id: field.id).map(field.isSame) ?? false
+      }, "a field of '\(new.name)' has the id of another one")
+    precondition(Set(new.fieldIDs).count == new.fields.count, "two fields of '\(new.name)' have one id")
     assert(
       Set(new.fields.map { $0.name.lowercased() }).count == new.fields.count,
       "two fields of '\(new.name)' are one column on a device")
   }
 
-  /// How records behave concerns every user's rows, so any device does not say it.
+  /// How records behave, and what queries may do with them, concerns every user's rows: any device does not say it.
   private static func checkSettings(
     of new: RecordType, after latest: RecordType?, by standing: Standing
   ) throws(CaravanError) {
-    guard standing == .user, new.settings ?? TypeSettings() != latest?.settings ?? TypeSettings() else { return }
-    throw refusal(of: "how", new, behave: " behave")
+    guard standing == .user else { return }
+    guard new.settings ?? TypeSettings() == latest?.settings ?? TypeSettings() else {
+      throw refusal(of: "how", new, behave: " behave")
+    }
+    let indexesAreUsual = new.fields.allSatisfy { field in
+      field.effectiveIndexes == latest?.field(id: field.id)?.effectiveIndexes ?? field.possibleIndexes
+    }
+    guard indexesAreUsual else { throw refusal(of: "what queries may do with", new) }
   }
 
   private static func refusal(of what: String, _ type: RecordType, behave: String = "") -> CaravanError {
@@ -122,6 +139,14 @@ package enum Registry {
       "\(what) records of '\(type.name)'\(behave) is said by the container's owner and developers, and by the operator "
         + "(caravan schema set): one of them says it first, or the table is made without (who develops: "
         + "caravan container allow-developer)")
+  }
+
+  /// Who would see or change a schema as a whole, and may not.
+  package static func notADeveloper(of container: ContainerID) -> CaravanError {
+    CaravanError(
+      .accessDenied,
+      "the schema of '\(container)' is seen and changed by its owner and developers, and by the operator (who "
+        + "develops: caravan container allow-developer)")
   }
 
   /// Which names have grants that are not the standard ones, now that a type is registered.
@@ -145,11 +170,14 @@ package enum Registry {
     _ proposal: RecordType, among versions: [RecordType]
   ) throws(CaravanError) -> RecordType? {
     guard let latest = versions.last else { return nil }
-    guard latest.name == proposal.name else {
-      throw CaravanError(
-        .schemaViolation, "record type '\(proposal.name)' differs from '\(latest.name)' only in case: use that name")
-    }
+    try checkCase(of: proposal, latest)
     return versions.last { $0.shapes == proposal.shapes && $0.behaves(as: proposal) }
+  }
+
+  static func checkCase(of proposal: RecordType, _ latest: RecordType) throws(CaravanError) {
+    guard latest.name != proposal.name else { return }
+    throw CaravanError(
+      .schemaViolation, "record type '\(proposal.name)' differs from '\(latest.name)' only in case: use that name")
   }
 
   /// What a device remembers of the settings otherwise than the registry ever had them: a restore took what was said
@@ -161,79 +189,10 @@ package enum Registry {
     return (latest.settings ?? TypeSettings()).changes(from: remembered)
   }
 
-  private static func first(_ proposal: RecordType, _ numbers: TypeNumbers) -> RecordType {
-    let fields = zip((numbers.fieldGap + 1)..., proposal.fields).map { $1.numbered($0) }
+  static func first(_ proposal: RecordType, above highest: UInt32, _ numbers: TypeNumbers) -> RecordType {
+    let fields = zip((highest + numbers.fieldGap + 1)..., proposal.fields).map { $1.numbered($0) }
     return RecordType(
       id: numbers.next, definition: numbers.next, name: proposal.name, fields: fields, settings: proposal.settings,
       grants: proposal.grants)
-  }
-}
-
-extension FieldDefinition {
-  fileprivate func numbered(_ id: UInt32) -> FieldDefinition {
-    var field = self
-    field.id = id
-    return field
-  }
-}
-
-extension RecordType {
-  fileprivate var shapes: [String: String] {
-    Dictionary(fields.map { ($0.name, $0.shape) }, uniquingKeysWith: { first, _ in first })
-  }
-
-  /// Whether its records behave as `proposal` wants: one without settings wants nothing.
-  fileprivate func behaves(as proposal: RecordType) -> Bool {
-    proposal.settings.map { $0 == settings ?? TypeSettings() } ?? true
-      && proposal.grants.map { $0 == grants ?? .standard } ?? true
-  }
-
-  /// Whether `other` has all of its fields, as they are.
-  fileprivate func isPart(of other: RecordType) -> Bool {
-    fields.allSatisfy { other.field(named: $0.name)?.shape == $0.shape }
-  }
-
-  /// This type with the fields of `proposal` that it lacks, under new and higher field ids, and with its settings.
-  /// - Parameter isBranch: the proposal extends an older version: what it leaves out it does not know.
-  fileprivate func extended(
-    by proposal: RecordType, isBranch: Bool, _ numbers: TypeNumbers
-  ) throws(CaravanError) -> RecordType {
-    for field in fields {
-      guard let proposed = proposal.field(named: field.name) else {
-        if isBranch { continue }
-        throw CaravanError(
-          .schemaNotAdditive,
-          "field '\(field.name)' (\(field.shape)) of '\(name)' is missing from the proposal, and fields stay: name it "
-            + "too (an app's table is dropped, and created with it)")
-      }
-      guard proposed.shape == field.shape else {
-        throw CaravanError(
-          .schemaNotAdditive,
-          "field '\(field.name)' of '\(name)' is \(field.shape), proposed is \(proposed.shape): "
-            + "keep \(field.shape), or add a field of another name")
-      }
-    }
-    var successor = RecordType(
-      id: numbers.next, definition: definition, name: name, fields: fields, settings: proposal.settings ?? settings,
-      grants: proposal.grants ?? grants)
-    var fieldID = (fields.map(\.id).max() ?? 0) + numbers.fieldGap
-    let columns = Dictionary(fields.map { ($0.name.lowercased(), $0.name) }, uniquingKeysWith: { first, _ in first })
-    for field in proposal.fields where self.field(named: field.name) == nil {
-      // The proposal of a branch does not name what others have added since.
-      if let other = columns[field.name.lowercased()] {
-        throw CaravanError(
-          .schemaViolation,
-          "'\(name)' has a field '\(other)', and '\(field.name)' differs from it only in case: use that name")
-      }
-      fieldID += 1
-      successor.fields.append(field.numbered(fieldID))
-    }
-    guard successor.fields.count <= Limits.fieldsPerType else {
-      throw CaravanError(
-        .schemaViolation,
-        "record type '\(name)' would have \(successor.fields.count) fields, with those that others have added: "
-          + "the limit is \(Limits.fieldsPerType), make another type")
-    }
-    return successor
   }
 }

@@ -31,6 +31,16 @@ package enum SchemaLimits {
   package static let freshness: Duration = .seconds(1)
   /// How long storage is waited for with what is known already: less than whoever asks waits.
   package static let confirmingDeadline: Duration = .milliseconds(300)
+  /// Of a container's registry, to be read as a whole.
+  package static let registryBytes = 16 << 20
+  /// Registries that are read as a whole at once.
+  package static let registriesInFlight = 2
+  /// What one change of several types writes.
+  package static let changeBytes = 2 << 20
+  /// Changes that one answer shows of the history.
+  package static let changesPerPage = 50
+  /// Of the device on which something was said.
+  package static let deviceNameBytes = 255
   /// An answer that lists the types of a container.
   package static let listBytes = 2 << 20
   package static let requestsInFlight = 64

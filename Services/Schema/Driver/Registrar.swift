@@ -40,12 +40,15 @@ final class Registrar: Sendable {
     var told = BoundedCache<Told, Bool>(capacity: SchemaLimits.cachedNames)
   }
 
-  private let storage: StorageClient
+  let storage: StorageClient
   /// Of what is known already: answers soon or not at all.
   private let confirming: StorageClient
   private let host: Host
   private let containers: ContainerHandler
   private let caches = Mutex(Caches())
+  private let reading = Limiter(permits: SchemaLimits.registriesInFlight, waiters: Registrar.waiters)
+  private let writing = Limiter(permits: 1, waiters: Registrar.waiters)
+  private static let waiters = SchemaLimits.requestsInFlight * SchemaMethod.allCases.count
 
   init(storage: StorageClient, confirming: StorageClient, containers: ContainerHandler, host: Host) {
     self.containers = containers
@@ -63,14 +66,15 @@ final class Registrar: Sendable {
     try Registry.check(proposal)
     let asker = try Asker(user: request.user, isOperator: request.byOperator)
     let standing = try await containers.admit(asker, to: store.database, registers: true)
-    for _ in 0..<SchemaLimits.proposalAttempts {
+    return try await insisting(store.database) { () async throws(CaravanError) in
       let state = try await store.state(ofName: proposal.name)
+      let history = state.history(of: proposal.name)
       func decide(_ numbers: TypeNumbers) throws(CaravanError) -> RegistryDecision {
         try Registry.decide(
-          proposal, isRemembered: request.remembered, isDeclared: request.declared, versions: state.versions,
+          proposal, isRemembered: request.remembered, isDeclared: request.declared, history: history,
           numbers: numbers, in: store.database.environment, by: standing)
       }
-      if request.remembered { tellUnknownSettings(of: proposal, state.versions, in: store.database) }
+      if request.remembered { tellUnknownSettings(of: proposal, history.current, in: store.database) }
       var decision = try decide(TypeNumbers(after: state.count))
       if case .add = decision, try await store.isRestored() {
         decision = try decide(TypeNumbers(afterRestore: state.count) { host.random.below($0) })
@@ -79,15 +83,34 @@ final class Registrar: Sendable {
       case .existing(let type):
         return TypeReply(type: CaravanWire.RecordType(type))
       case .add(let type):
-        guard try await store.add(type, to: state) else { continue }
+        let isSaid = request.byOperator || request.declared
+        let change = CaravanModel.SchemaChange(
+          id: state.schema + 1, parent: state.schema, milliseconds: host.wallMilliseconds,
+          author: try asker.author(device: request.device), cause: isSaid ? .said : .inferred,
+          differences: CaravanModel.SchemaDifference.between(history.latest, type))
+        let edit = RegistryEdit(added: [type], removed: [], change: change)
+        guard try await store.write(edit, after: state) else { return nil }
         keep(latest: type, of: store.database)
         host.log.info("record type added", [.database: store.database, .table: type.name, .count: type.fields.count])
         return TypeReply(type: CaravanWire.RecordType(type))
       }
     }
-    throw CaravanError(
-      .serverBusy, "others are changing the schema of '\(request.container)': propose again",
-      retryAfterMilliseconds: 100)
+  }
+
+  /// Tries until nobody else has changed the schema meanwhile: at once the first time, and then one after the other, or
+  /// those that come together would keep each other from it.
+  /// - Parameter attempt: nil: somebody was faster.
+  /// - Throws: `serverBusy`.
+  func insisting<R: Sendable>(
+    _ database: DatabaseID, _ attempt: @Sendable () async throws(CaravanError) -> R?
+  ) async throws(CaravanError) -> R {
+    if let result = try await attempt() { return result }
+    return try await writing.withPermit { () async throws(CaravanError) in
+      for _ in 1..<SchemaLimits.proposalAttempts { if let result = try await attempt() { return result } }
+      throw CaravanError(
+        .serverBusy, "others are changing the schema of '\(database.container)': ask again", retryAfterMilliseconds: 100
+      )
+    }
   }
 
   /// Said once, however many devices remember it.
@@ -118,12 +141,15 @@ final class Registrar: Sendable {
     return TypeReply(type: CaravanWire.RecordType(type))
   }
 
-  /// - Throws: `limitExceeded` when they are more than one answer carries.
+  /// - Throws: `limitExceeded` when they are more than one answer carries; `accessDenied` for a user who does not
+  ///   develop the container.
   func types(_ request: ListTypesRequest) async throws(CaravanError) -> ListTypesReply {
     let store = try store(request.container, request.environment)
-    var reply = ListTypesReply()
+    if !request.user.isEmpty { try await requireDeveloper(request.user, of: store.database) }
+    let schema = try await whole(store).registered
+    var reply = ListTypesReply(schema: schema.id)
     var bytes = 0
-    for type in try await store.latestTypes() {
+    for type in schema.types {
       let wire = CaravanWire.RecordType(type)
       bytes += wire.encoded().count
       guard bytes <= SchemaLimits.listBytes else {
@@ -137,7 +163,40 @@ final class Registrar: Sendable {
 
   /// Read from storage each time: what was taken away counts for whoever asks next.
   func grants(_ request: GrantsRequest) async throws(CaravanError) -> GrantsReply {
-    GrantsReply(types: try await store(request.container, request.environment).grantedTypes().map { GrantedType($0) })
+    let visibility = try await store(request.container, request.environment).visibility()
+    return GrantsReply(
+      types: visibility.granted.map { GrantedType($0) }, retired: visibility.retired.map { RetiredType($0) })
+  }
+
+  /// The latest change first.
+  func history(_ request: SchemaHistoryRequest) async throws(CaravanError) -> SchemaHistoryReply {
+    let store = try store(request.container, request.environment)
+    if !request.user.isEmpty { try await requireDeveloper(request.user, of: store.database) }
+    let most = SchemaLimits.changesPerPage
+    let limit = request.limit == 0 ? most : min(most, Int(request.limit))
+    var reply = SchemaHistoryReply()
+    var bytes = 0
+    for change in try await store.changes(before: request.before, limit: limit) {
+      let wire = CaravanWire.SchemaChange(change)
+      bytes += wire.encoded().count
+      guard reply.changes.isEmpty || bytes <= SchemaLimits.listBytes else { break }
+      reply.changes.append(wire)
+    }
+    reply.more = reply.changes.last.map { $0.id > 1 } ?? false
+    return reply
+  }
+
+  /// Everything that is registered: few are read at once, for they may be large.
+  func whole(_ store: SchemaStore) async throws(CaravanError) -> RegistryState {
+    try await reading.withPermit { () async throws(CaravanError) in try await store.state() }
+  }
+
+  /// - Throws: `accessDenied`; whatever keeps the container from being there for the user.
+  private func requireDeveloper(_ user: String, of database: DatabaseID) async throws(CaravanError) {
+    let asker = Asker.user(try UserID(user))
+    guard try await containers.admit(asker, to: database, registers: false) != .user else {
+      throw Registry.notADeveloper(of: database.container)
+    }
   }
 
   /// Settings are written once: whoever comes second finds what the first has said.
@@ -180,7 +239,7 @@ final class Registrar: Sendable {
 
   // MARK: Look-ups
 
-  private func store(_ container: String, _ environment: String) throws(CaravanError) -> SchemaStore {
+  func store(_ container: String, _ environment: String) throws(CaravanError) -> SchemaStore {
     let database = try DatabaseRef(container: container, environment: environment).model()
     return try SchemaStore(storage: storage, container: database.container, environment: database.environment)
   }
@@ -221,12 +280,19 @@ final class Registrar: Sendable {
     try Registry.checkTypeName(name)
     let key = NameKey(database: store.database, name: name)
     if let known = caches.withLock({ $0.names.value(for: key) }), isFresh(known) { return known.type }
-    guard let type = try await store.state(ofName: name).versions.last, type.name == name else {
+    guard let type = try await store.state(ofName: name).history(of: name).latest, type.name == name else {
       throw CaravanError(
         .tableNotFound, "'\(store.database.container)' has no record type '\(name)': create the table first")
     }
     keep(latest: type, of: store.database)
     return type
+  }
+
+  /// Names may mean something else now.
+  func forget(_ names: [String], in database: DatabaseID) {
+    caches.withLock { caches in
+      for name in names { caches.names.remove(NameKey(database: database, name: name)) }
+    }
   }
 
   private func isFresh(_ named: Known) -> Bool { host.clock.now - named.read < SchemaLimits.freshness }
@@ -241,7 +307,22 @@ final class Registrar: Sendable {
 }
 
 extension Asker {
-  fileprivate init(user: String, isOperator: Bool) throws(CaravanError) {
+  init(user: String, isOperator: Bool) throws(CaravanError) {
     self = isOperator ? .operator : user.isEmpty ? .unknown : .user(try UserID(user))
   }
+
+  /// - Throws: `invalidData` for a device's name that is longer than any.
+  func author(device: String) throws(CaravanError) -> CaravanModel.SchemaChange.Author {
+    guard device.utf8.count <= SchemaLimits.deviceNameBytes else {
+      throw CaravanError(.invalidData, "a device's name has \(device.utf8.count) bytes: no device is called so")
+    }
+    return switch self {
+    case .user(let user): CaravanModel.SchemaChange.Author(user: user, device: device)
+    case .operator, .unknown: CaravanModel.SchemaChange.Author(user: nil)
+    }
+  }
+}
+
+extension Host {
+  var wallMilliseconds: UInt64 { UInt64(max(0, clock.wallTime.milliseconds)) }
 }

@@ -5,28 +5,69 @@ import CaravanWire
 /// How the registry lies in storage: records of the zone `schema` of a container's public database.
 ///
 /// - `type.<id>`: one immutable record type. Field 1: an encoded `RecordType`.
-/// - `head.<name in lower case>`: the versions of a name. Field 1: their ids as text, oldest first.
+/// - `head.<name in lower case>`: the versions of a name. Field 1: their ids as text, oldest first; field 2: 1 where
+///   the type was removed, and not made again.
 /// - `counter`: field 1: how many types there are.
 /// - `grants`: field 1: names of types whose grants are not the standard ones, as text.
+/// - `history`: field 1: the id of the latest schema.
+/// - `schema.<id>`: how one schema came from the one before. Field 1: an encoded `SchemaChange`.
+/// - `retired`: field 1: types that were removed, as text: a line a name, which is followed by their ids.
 /// - `settings`: field 1: encoded `ContainerSettings`, written once.
 enum SchemaRecords {
   static let zone = "schema"
   static let settings = "settings"
   static let counter = "counter"
   static let grants = "grants"
+  static let history = "history"
+  static let retired = "retired"
   /// As whom the registry asks what became of the zone.
   static let reader = "@schema"
   private static let content: UInt32 = 1
+  private static let removal: UInt32 = 2
+  private static let typePrefix = "type."
+  private static let headPrefix = "head."
 
-  static func typeName(_ id: UInt32) -> String { "type.\(id)" }
-  static func headName(_ name: String) -> String { "head.\(name.lowercased())" }
+  static func typeName(_ id: UInt32) -> String { "\(typePrefix)\(id)" }
+  static func headName(_ name: String) -> String { "\(headPrefix)\(name.lowercased())" }
+  static func changeName(_ id: UInt32) -> String { "schema.\(id)" }
+
+  static func isType(_ entry: CaravanModel.Entry) -> Bool { entry.name.hasPrefix(typePrefix) }
+  /// In lower case; nil: the record is no name's.
+  static func key(ofHead entry: CaravanModel.Entry) -> String? {
+    entry.name.hasPrefix(headPrefix) ? String(entry.name.dropFirst(headPrefix.count)) : nil
+  }
 
   static func body(of type: CaravanModel.RecordType) -> [UInt8] {
     RecordFields([content: .data(CaravanWire.RecordType(type).encoded())]).body
   }
 
-  static func body(ofVersions ids: [UInt32]) -> [UInt8] {
-    RecordFields([content: .text(ids.map(String.init).joined(separator: " "))]).body
+  static func body(ofVersions ids: [UInt32], isRemoved: Bool) -> [UInt8] {
+    var fields = RecordFields([content: .text(ids.map(String.init).joined(separator: " "))])
+    if isRemoved { fields[removal] = .integer(1) }
+    return fields.body
+  }
+
+  static func body(ofRetired types: [CaravanModel.RetiredType]) -> [UInt8] {
+    let lines = types.map { ([$0.name] + $0.versions.map(String.init)).joined(separator: " ") }
+    return RecordFields([content: .text(lines.joined(separator: "\n"))]).body
+  }
+
+  static func retired(_ entry: CaravanModel.Entry) throws(CaravanError) -> [CaravanModel.RetiredType] {
+    guard case .text(let text) = try RecordFields(body: entry.body)[content] else { throw damaged(entry) }
+    return text.split(separator: "\n").map { line in
+      let words = line.split(separator: " ")
+      return CaravanModel.RetiredType(
+        name: String(words.first ?? ""), versions: words.dropFirst().compactMap { UInt32($0) })
+    }
+  }
+
+  static func body(of change: CaravanModel.SchemaChange) -> [UInt8] {
+    RecordFields([content: .data(CaravanWire.SchemaChange(change).encoded())]).body
+  }
+
+  static func change(_ entry: CaravanModel.Entry) throws(CaravanError) -> CaravanModel.SchemaChange {
+    guard case .data(let bytes) = try RecordFields(body: entry.body)[content] else { throw damaged(entry) }
+    return try CaravanWire.SchemaChange.decode(bytes).model()
   }
 
   static func body(ofCounter count: UInt32) -> [UInt8] { RecordFields([content: .integer(Int64(count))]).body }
@@ -45,11 +86,13 @@ enum SchemaRecords {
     return try CaravanWire.RecordType.decode(bytes).model()
   }
 
-  static func versions(_ entry: CaravanModel.Entry) throws(CaravanError) -> [UInt32] {
-    guard case .text(let text) = try RecordFields(body: entry.body)[content] else { throw damaged(entry) }
-    let ids = text.split(separator: " ").compactMap { UInt32($0) }
-    guard !ids.isEmpty else { throw damaged(entry) }
-    return ids
+  static func versions(_ entry: CaravanModel.Entry) throws(CaravanError) -> (ids: [UInt32], isRemoved: Bool) {
+    let fields = try RecordFields(body: entry.body)
+    guard case .text(let text) = fields[content] else { throw damaged(entry) }
+    let words = text.split(separator: " ")
+    let ids = words.compactMap { UInt32($0) }
+    guard !ids.isEmpty, ids.count == words.count else { throw damaged(entry) }
+    return (ids, fields[removal] == .integer(1))
   }
 
   static func counter(_ entry: CaravanModel.Entry) throws(CaravanError) -> UInt32 {

@@ -6,9 +6,9 @@ import CaravanSchemaCore
 import CaravanStorageClient
 import CaravanWire
 
-/// The registry of containers and their record types: `svc.schema.propose|type|types|grants|container|containers`. Its
-/// state lies in storage, so any number of instances may run; each keeps for a second what changes with a restore, or
-/// when the operator says so.
+/// The registry of containers and their record types: `svc.schema.propose|type|types|grants|change|history` and
+/// `svc.schema.container|containers`. Its state lies in storage, so any number of instances may run; each keeps for a
+/// second what changes with a restore, or when the operator says so.
 package final class SchemaService: Service {
   private let service: ServiceHost
 
@@ -25,6 +25,7 @@ package final class SchemaService: Service {
     let confirming = StorageClient(bus: bus, host: host, writer: SchemaRecords.reader, policy: soon)
     let containers = try ContainerHandler(storage: storage, confirming: confirming, host: host, isOpen: opensContainers)
     let registrar = Registrar(storage: storage, confirming: confirming, containers: containers, host: host)
+    let editor = SchemaEditor(registrar: registrar, containers: containers, host: host)
     service = ServiceHost(
       name: "caravan-schema", version: version, bus: bus, host: host,
       endpoints: [
@@ -35,6 +36,12 @@ package final class SchemaService: Service {
         Self.endpoint(.types) { (request: ListTypesRequest) throws(CaravanError) in try await registrar.types(request)
         },
         Self.endpoint(.grants) { (request: GrantsRequest) throws(CaravanError) in try await registrar.grants(request) },
+        Self.endpoint(.change) { (request: ChangeSchemaRequest) throws(CaravanError) in
+          try await editor.change(request)
+        },
+        Self.endpoint(.history) { (request: SchemaHistoryRequest) throws(CaravanError) in
+          try await registrar.history(request)
+        },
         Self.endpoint(.container) { (request: ContainerRequest) throws(CaravanError) in
           try await registrar.container(request)
         },

@@ -3,17 +3,33 @@ import CaravanSchemaCore
 import CaravanStorageClient
 import CaravanWire
 
-/// What is registered under one name, as of one look, and what the next change is compared with.
-struct NameState {
-  /// Oldest first.
-  var versions: [CaravanModel.RecordType] = []
+/// What is registered of a container in one environment, as of one look, and what the next change is compared with.
+struct RegistryState {
+  /// As far as it was looked at: under one name, or under all.
+  var names: [String: NameHistory] = [:]
   /// Types registered, under any name.
   var count: UInt32 = 0
+  /// The latest schema; 0: the history has not begun.
+  var schema: UInt32 = 0
   /// Names of types whose grants are not the standard ones.
   var granted: [String] = []
-  var headBase = Base.absent
-  var grantsBase = Base.absent
-  var counterBase = Base.absent
+  /// Types that were removed.
+  var retired: [CaravanModel.RetiredType] = []
+  /// Of the records that were there.
+  var bases: [String: Base] = [:]
+
+  var registered: RegisteredSchema { RegisteredSchema(id: schema, count: count, names: names) }
+
+  func base(of record: String) -> Base { bases[record] ?? .absent }
+  func history(of name: String) -> NameHistory { names[name.lowercased()] ?? NameHistory() }
+}
+
+/// What a transaction of the registry writes.
+struct RegistryEdit {
+  let added: [CaravanModel.RecordType]
+  /// Names.
+  let removed: [String]
+  let change: CaravanModel.SchemaChange
 }
 
 /// Reads and writes the registry's records through storage, like any other client of it.
@@ -34,19 +50,45 @@ struct SchemaStore: Sendable {
     (self.storage, self.database, self.zone) = (storage, database, zone)
   }
 
-  func state(ofName name: String) async throws(CaravanError) -> NameState {
-    var state = NameState()
-    var ids: [UInt32] = []
-    for entry in try await live([SchemaRecords.headName(name), SchemaRecords.counter, SchemaRecords.grants]) {
-      switch entry.name {
-      case SchemaRecords.counter:
-        (state.count, state.counterBase) = (try SchemaRecords.counter(entry), .version(entry.version))
-      case SchemaRecords.grants:
-        (state.granted, state.grantsBase) = (try SchemaRecords.granted(entry), .version(entry.version))
-      default: (ids, state.headBase) = (try SchemaRecords.versions(entry), .version(entry.version))
-      }
+  /// Whatever is registered under one name.
+  func state(ofName name: String) async throws(CaravanError) -> RegistryState {
+    let records = [SchemaRecords.headName(name), SchemaRecords.counter, SchemaRecords.grants, SchemaRecords.history]
+    return try await state(live(records), allTypes: nil)
+  }
+
+  /// Everything that is registered.
+  func state() async throws(CaravanError) -> RegistryState {
+    let all = try await everything().filter { !$0.isDeleted }
+    var types: [UInt32: CaravanModel.RecordType] = [:]
+    for entry in all where SchemaRecords.isType(entry) {
+      let type = try SchemaRecords.type(entry)
+      types[type.id] = type
     }
-    state.versions = try await types(ids)
+    return try await state(all, allTypes: types)
+  }
+
+  /// - Parameter types: nil: they are read as heads name them.
+  private func state(
+    _ entries: [CaravanModel.Entry], allTypes types: [UInt32: CaravanModel.RecordType]?
+  ) async throws(CaravanError) -> RegistryState {
+    var state = RegistryState()
+    for entry in entries {
+      switch entry.name {
+      case SchemaRecords.counter: state.count = try SchemaRecords.counter(entry)
+      case SchemaRecords.history: state.schema = try SchemaRecords.counter(entry)
+      case SchemaRecords.grants: state.granted = try SchemaRecords.granted(entry)
+      case SchemaRecords.retired: state.retired = try SchemaRecords.retired(entry)
+      default:
+        guard let key = SchemaRecords.key(ofHead: entry) else { continue }
+        let (ids, isRemoved) = try SchemaRecords.versions(entry)
+        let versions = if let types { ids.compactMap { types[$0] } } else { try await self.types(ids) }
+        guard versions.count == ids.count else {
+          throw CaravanError(.internalError, "versions of '\(key)' are missing from the registry of \(database)")
+        }
+        state.names[key] = NameHistory(versions, isRemoved: isRemoved)
+      }
+      state.bases[entry.name] = .version(entry.version)
+    }
     return state
   }
 
@@ -59,46 +101,107 @@ struct SchemaStore: Sendable {
     }
   }
 
+  /// One transaction: new versions, what is removed, and what the history says of it (CK-94).
   /// - Returns: false when somebody else changed the registry since `state` was read.
-  func add(_ type: CaravanModel.RecordType, to state: NameState) async throws(CaravanError) -> Bool {
-    let ids = state.versions.map(\.id) + [type.id]
+  /// - Throws: `limitExceeded` for more than one transaction holds.
+  func write(_ edit: RegistryEdit, after state: RegistryState) async throws(CaravanError) -> Bool {
+    precondition(edit.change.id == state.schema + 1, "schema \(edit.change.id) does not follow \(state.schema)")
+    func save(_ name: String, _ body: [UInt8]) -> CaravanModel.Mutation { self.save(name, state.base(of: name), body) }
     var saves = [
-      save(SchemaRecords.counter, state.counterBase, SchemaRecords.body(ofCounter: state.count + 1)),
-      save(SchemaRecords.headName(type.name), state.headBase, SchemaRecords.body(ofVersions: ids)),
-      save(SchemaRecords.typeName(type.id), .absent, SchemaRecords.body(of: type)),
+      save(SchemaRecords.history, SchemaRecords.body(ofCounter: edit.change.id)),
+      save(SchemaRecords.counter, SchemaRecords.body(ofCounter: state.count + UInt32(edit.added.count))),
+      save(SchemaRecords.changeName(edit.change.id), SchemaRecords.body(of: edit.change)),
     ]
-    let granted = try Registry.granted(state.granted, after: type)
-    if granted != state.granted {
-      saves.append(save(SchemaRecords.grants, state.grantsBase, SchemaRecords.body(ofGranted: granted)))
+    for type in edit.added { saves.append(save(SchemaRecords.typeName(type.id), SchemaRecords.body(of: type))) }
+    for (key, history) in try heads(edit, state) {
+      saves.append(
+        save(
+          SchemaRecords.headName(key),
+          SchemaRecords.body(ofVersions: history.versions.map(\.id), isRemoved: history.isRemoved)))
     }
-    let result = try await storage.commit(to: zone, saves)
-    switch result {
+    var granted = state.granted.filter { !edit.removed.contains($0) }
+    for type in edit.added { granted = try Registry.granted(granted, after: type) }
+    if granted != state.granted { saves.append(save(SchemaRecords.grants, SchemaRecords.body(ofGranted: granted))) }
+    if !edit.removed.isEmpty {
+      let retired = edit.removed.map { name in
+        CaravanModel.RetiredType(name: name, versions: state.history(of: name).current.map(\.id))
+      }
+      saves.append(save(SchemaRecords.retired, SchemaRecords.body(ofRetired: state.retired + retired)))
+    }
+    let bytes = saves.reduce(0) { $0 + $1.bodyBytes }
+    guard saves.count <= Limits.recordsPerCommit, bytes <= SchemaLimits.changeBytes,
+      saves.allSatisfy({ $0.bodyBytes <= Limits.recordBytes })
+    else {
+      throw CaravanError(
+        .limitExceeded,
+        "this changes \(edit.added.count + edit.removed.count) record types at once, \(bytes) bytes of the registry: "
+          + "change fewer at a time (--type)")
+    }
+    switch try await storage.commit(to: zone, saves) {
     case .applied(let outcomes, _, _, _):
       return outcomes.allSatisfy { if case .accepted = $0 { true } else { false } }
     case .missing, .aborted:
-      throw CaravanError(.internalError, "storage answered a commit of the registry with \(result)")
+      throw CaravanError(.internalError, "storage did not apply a commit of the registry of \(database)")
     }
   }
 
-  /// Types whose grants are not the standard ones, each with all of its versions.
-  func grantedTypes() async throws(CaravanError) -> [CaravanModel.GrantedType] {
-    let names = try await live([SchemaRecords.grants]).first.map { (entry) throws(CaravanError) in
-      try SchemaRecords.granted(entry)
+  /// What stands under each name then.
+  private func heads(_ edit: RegistryEdit, _ state: RegistryState) throws(CaravanError) -> [(String, NameHistory)] {
+    var heads: [String: NameHistory] = [:]
+    for name in edit.removed {
+      heads[name.lowercased()] = NameHistory(state.history(of: name).versions, isRemoved: true)
     }
-    guard let names, !names.isEmpty else { return [] }
+    for type in edit.added {
+      let key = type.name.lowercased()
+      heads[key] = (heads[key] ?? state.history(of: key)).adding(type)
+    }
+    return heads.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+  }
+
+  // MARK: History
+
+  /// The latest first.
+  /// - Parameter before: only older ones; 0: from the latest on.
+  func changes(before: UInt32, limit: Int) async throws(CaravanError) -> [CaravanModel.SchemaChange] {
+    let latest = try await live([SchemaRecords.history]).first.map { (entry) throws(CaravanError) in
+      try SchemaRecords.counter(entry)
+    }
+    let end = before == 0 ? latest ?? 0 : min(before - 1, latest ?? 0)
+    guard end > 0 else { return [] }
+    let first = end > UInt32(limit) ? end - UInt32(limit) + 1 : 1
+    var changes: [CaravanModel.SchemaChange] = []
+    for entry in try await live((first...end).map(SchemaRecords.changeName)) {
+      changes.append(try SchemaRecords.change(entry))
+    }
+    return changes.sorted { $0.id > $1.id }
+  }
+
+  /// Types whose grants are not the standard ones, each with all of its versions, and those that were removed.
+  func visibility() async throws(CaravanError) -> RecordVisibility {
+    var (names, retired): ([String], [CaravanModel.RetiredType]) = ([], [])
+    for entry in try await live([SchemaRecords.grants, SchemaRecords.retired]) {
+      if entry.name == SchemaRecords.grants {
+        names = try SchemaRecords.granted(entry)
+      } else {
+        retired = try SchemaRecords.retired(entry)
+      }
+    }
+    let removed = RecordVisibility(retired: retired)
+    guard !names.isEmpty else { return removed }
     var versions: [[UInt32]] = []
     for entry in try await live(names.map(SchemaRecords.headName)) {
-      versions.append(try SchemaRecords.versions(entry))
+      versions.append(try SchemaRecords.versions(entry).ids.filter { !removed.isRetired($0) })
     }
     let latest = try await types(versions.compactMap(\.last))
     guard latest.count == names.count else {
       throw CaravanError(.internalError, "grants are said of types that \(database) has no more: say them again")
     }
-    return latest.compactMap { type in
+    let granted = latest.compactMap { type in
       versions.first { $0.last == type.id }.map { ids in
         CaravanModel.GrantedType(name: type.name, versions: ids, grants: type.grants ?? .standard)
       }
     }
+    return RecordVisibility(granted: granted, retired: retired)
   }
 
   func hasTypes() async throws(CaravanError) -> Bool { try await !live([SchemaRecords.counter]).isEmpty }
@@ -112,21 +215,6 @@ struct SchemaStore: Sendable {
       byID[type.id] = type
     }
     return ids.compactMap { byID[$0] }
-  }
-
-  /// The latest version of every name, by name.
-  func latestTypes() async throws(CaravanError) -> [CaravanModel.RecordType] {
-    var byID: [UInt32: CaravanModel.RecordType] = [:]
-    var latest: [UInt32] = []
-    for entry in try await everything() where !entry.isDeleted {
-      if entry.name.hasPrefix("type.") {
-        let type = try SchemaRecords.type(entry)
-        byID[type.id] = type
-      } else if entry.name.hasPrefix("head."), let id = try SchemaRecords.versions(entry).last {
-        latest.append(id)
-      }
-    }
-    return latest.compactMap { byID[$0] }.sorted { $0.name < $1.name }
   }
 
   // MARK: The container
@@ -155,15 +243,23 @@ struct SchemaStore: Sendable {
     }
   }
 
-  /// Bounded by `SchemaLimits.typesPerContainer`.
+  /// - Throws: `limitExceeded` beyond `SchemaLimits.registryBytes`.
   private func everything() async throws(CaravanError) -> [CaravanModel.Entry] {
-    try await storage.everything(in: zone)
+    try await storage.everything(in: zone, upTo: SchemaLimits.registryBytes)
+  }
+}
+
+extension CaravanModel.Mutation {
+  fileprivate var bodyBytes: Int {
+    if case .save(_, let body, _) = change { body.count } else { 0 }
   }
 }
 
 extension StorageClient {
   /// Every record of a zone that the registry keeps bounded.
-  func everything(in zone: ZoneID) async throws(CaravanError) -> [CaravanModel.Entry] {
+  /// - Parameter limit: of their bytes.
+  func everything(in zone: ZoneID, upTo limit: Int = .max) async throws(CaravanError) -> [CaravanModel.Entry] {
+    var bytes = 0
     var entries: [CaravanModel.Entry] = []
     var request = ReadChangesRequest(
       zone: ZoneRef(zone), maxRecords: UInt32(Limits.recordsPerCommit), maxBytes: UInt32(Limits.pageBytes))
@@ -172,6 +268,13 @@ extension StorageClient {
       do { reply = try await changes(of: zone, request) } catch {
         guard error.code == .zoneDoesNotExist else { throw error }
         return []
+      }
+      bytes += reply.page.count
+      guard bytes <= limit else {
+        throw CaravanError(
+          .limitExceeded,
+          "the registry of '\(zone.database.container)' has more than \(limit) bytes, too many to be read at once: "
+            + "ask for its record types by name")
       }
       entries += try EntryPage.decode(reply.page).entries.map { $0.model() }
       guard reply.more else { return entries }

@@ -50,10 +50,14 @@ package enum SyncLimits {
   package static let behaviourFreshness: Duration = .seconds(2)
   package static let behaviourDeadline: Duration = .milliseconds(500)
   package static let behavioursKnown = 1_024
+  /// What a look at a container's whole schema costs a device's rate, in accesses (CK-101).
+  package static let schemaAccesses: UInt64 = 16
   /// Grants of a container's types are asked for again after so long, and where the registry does not answer, those
   /// that are known count for so long more.
   package static let grantsFreshness: Duration = .seconds(1)
   package static let grantsPatience: Duration = .seconds(10)
+  /// So long somebody's own records wait for what the registry says of removed types.
+  package static let visibilityDeadline: Duration = .milliseconds(500)
   package static let containersGranted = 1_024
   /// Aliases that are remembered, so that a row costs no question about its writer (CK-02).
   package static let aliasesKnown = 16_384

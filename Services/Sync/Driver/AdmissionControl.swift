@@ -125,6 +125,8 @@ extension CaravanWire.Operation {
     case .upload(let part): UInt64(max(1, part.mutations.count)) + part.chunks.accesses
     case .commitGroup(let commit): UInt64(min(max(1, Int(commit.parts)), Limits.groupParts))
     case .syncContinue(let message): UInt64(max(1, message.diffs.count))
+    case .schema(let question):
+      SyncLimits.schemaAccesses + UInt64(question.call.count / Int(Limits.bytesPerAccess))
     case .ack: 0
     case .hello, .propose, .settle, .pull, .subscribe, .ticket, .drop, .zones, .createZone, .whoAmI, .lock, .unlock,
       .beginGroup, .operation, .removeOperation, .syncBegin, .changedZones, nil:
@@ -145,6 +147,7 @@ extension CaravanWire.Operation {
     case .ticket(let request): request.container
     case .zones(let list): list.container
     case .whoAmI(let question): question.container
+    case .schema(let question): question.container
     case .lock(let lock): lock.container
     case .unlock(let unlock): unlock.container
     case .beginGroup(let begin): begin.container

@@ -131,10 +131,11 @@ struct ConflictExtension: SessionPart {
   private func commit(
     _ mutation: CaravanWire.Mutation, _ attempt: Int, _ row: DisputedRow
   ) async throws(CaravanError) -> CaravanWire.Outcome {
+    let visibility = try await cloud.visibility.of(row.zone.database, covering: [row.type])
     let request = CommitRequest(
       zone: ZoneRef(row.zone), writer: SettlementOps.writer(for: try await writer(in: row.zone.database)), epoch: epoch,
       op: row.ops.number(attempt), opFloor: row.ops.floor, mutations: [mutation],
-      rights: try await session.rights(in: row.zone.database, covering: [row.type]))
+      rights: session.rights(visibility))
     var reply = try await cloud.storage.commit(request, in: Partition(of: row.zone.database))
     try await session.hideInvisible(in: &reply, of: row.zone.database)
     guard let outcome = reply.outcomes.first else {

@@ -7,7 +7,8 @@ import CaravanTokens
 import CaravanWire
 
 extension DeviceSession {
-  /// A page of changes after the device's token. The page's bytes are storage's; nobody decodes them on the way.
+  /// A page of changes after the device's token. The page's bytes are storage's; nobody decodes them on the way, unless
+  /// types were removed.
   func pull(_ pull: Pull, _ account: ReplyAccount) async throws(CaravanError) -> PullResult {
     let zone = try zone(pull.container, pull.zone)
     try DefaultZone.refuse(zone, "keeps no changes to pull")
@@ -15,8 +16,11 @@ extension DeviceSession {
     let wanted = pull.maxBytes == 0 ? Limits.pageBytes : min(Int(pull.maxBytes), Limits.pageBytes)
     let comeAgain = PullResult(token: pull.token, more: true)
     guard let room = account.take(wanted) else { return comeAgain }
-    let reply: ReadChangesReply
-    do throws(CaravanError) { reply = try await changes(of: zone, from: position, pull, room) } catch {
+    var reply: ReadChangesReply
+    do throws(CaravanError) {
+      reply = try await changes(of: zone, from: position, pull, room)
+      try await omitRetired(from: &reply, of: zone)
+    } catch {
       _ = account.settle(taken: room, needed: 0)
       throw error
     }
@@ -44,6 +48,16 @@ extension DeviceSession {
       readerEpoch: pull.ownBodies ? 0 : epoch, from: position.map { CaravanWire.ChangePosition($0) }, fresh: pull.fresh,
       mode: pull.mode, snapshot: pull.snapshot, ownThrough: pull.ownThrough, filter: pull.filter)
     return try await cloud.storage.changes(of: zone, request)
+  }
+
+  /// Records of types that were removed are nobody's to get (CK-90).
+  private func omitRetired(from reply: inout ReadChangesReply, of zone: ZoneID) async throws(CaravanError) {
+    let visibility = try await cloud.visibility.of(zone.database)
+    guard !visibility.retired.isEmpty, !reply.page.isEmpty else { return }
+    var page = try EntryPage.decode(reply.page)
+    let count = page.entries.count
+    page.entries.removeAll { !$0.deleted && visibility.isRetired($0.type) }
+    if page.entries.count < count { reply.page = page.encoded() }
   }
 
   /// Which zones of the app's database changed (CK-48).

@@ -10,12 +10,14 @@ extension DeviceSession {
   func push(_ push: Push, _ account: ReplyAccount) async throws(CaravanError) -> CommitReply {
     let named = try zone(push.container, push.zone, push.database)
     let checked = try await checked(push, of: named)
+    // Looked at once: all of the push is judged by one schema (CK-97).
+    let visibility = try await cloud.visibility.of(named.database, covering: checked.types.values)
     let zone = try await home(of: push.mutations[0].name, in: named)
     let request = CommitRequest(
       zone: ZoneRef(zone), writer: try await writer(in: zone.database), epoch: epoch, op: push.op,
       opFloor: push.opFloor,
       atomic: push.atomic, mutations: checked.mutations, chunks: push.chunks,
-      rights: try await rights(in: zone.database, covering: checked.types.values))
+      rights: rights(visibility), retired: try retired(before: checked.types, visibility))
     var reply = try await cloud.storage.commit(request, in: Partition(of: zone.database))
     try await hideInvisible(in: &reply, of: zone.database)
     if !push.atomic { await ConflictExtension(session: self).settle(push, checked, &reply, in: zone) }
@@ -72,6 +74,18 @@ extension DeviceSession {
       zone, records: checked.mutations.count, isAtomic: push.atomic,
       hasReferences: checked.mutations.contains { !$0.references.isEmpty })
     return checked
+  }
+
+  /// Types that were removed and had the names of those that are saved.
+  /// - Throws: `tableNotFound` where one of these was removed itself: whoever made it proposes it again.
+  private func retired(
+    before types: [UInt32: CaravanModel.RecordType], _ visibility: RecordVisibility
+  ) throws(CaravanError) -> [UInt32] {
+    if let removed = types.values.first(where: { visibility.isRetired($0.id) }) {
+      throw CaravanError(
+        .tableNotFound, "record type '\(removed.name)' (\(removed.id)) was removed: propose it again")
+    }
+    return visibility.retired(named: Set(types.values.map(\.name)))
   }
 
   func type(_ id: UInt32, in zone: ZoneID) async throws(CaravanError) -> CaravanModel.RecordType {

@@ -58,18 +58,20 @@ extension DeviceSession {
     return names.compactMap { found[$0] }
   }
 
-  /// What the device may see of a public database, as its grants are now.
+  /// What the device may see: in a public database as its grants are now, and nothing of types that were removed.
   private func visible(
     _ entries: [CaravanWire.Entry], in database: DatabaseID
   ) async throws(CaravanError) -> [CaravanWire.Entry] {
-    guard database.isPublic, !entries.isEmpty else { return entries }
-    var granted = try await cloud.grants.of(database)
+    guard !entries.isEmpty else { return entries }
+    let visibility = try await cloud.visibility.of(database)
+    let entries = entries.filter { $0.deleted || !visibility.isRetired($0.type) }
+    var granted = visibility.granted
     guard !granted.isEmpty else { return entries }
     var types: [UInt32: CaravanModel.RecordType] = [:]
     for id in Set(entries.map(\.type)) where id != 0 && !granted.contains(where: { $0.versions.contains(id) }) {
       types[id] = try await cloud.schema.type(id, of: database.container, in: database.environment)
     }
-    granted = try await cloud.grants.of(database, covering: types.values)
+    granted = try await cloud.visibility.of(database, covering: types.values).granted
     let author = WriterName.author(try await writer(in: database))
     return entries.filter { entry in
       let creator = entry.model().authorship.creator
@@ -90,12 +92,9 @@ extension DeviceSession {
     }
   }
 
-  /// What the device's commits to a public database may do, as storage is told; empty: what everybody's may.
-  /// - Parameter types: of what is saved.
-  func rights(
-    in database: DatabaseID, covering types: some Sequence<CaravanModel.RecordType> & Sendable
-  ) async throws(CaravanError) -> [CaravanWire.TypeRights] {
-    access.rights(try await cloud.grants.of(database, covering: types)).map { CaravanWire.TypeRights($0) }
+  /// What the device's commits may do, as storage is told; empty: what everybody's may.
+  func rights(_ visibility: RecordVisibility) -> [CaravanWire.TypeRights] {
+    access.rights(visibility.granted).map { CaravanWire.TypeRights($0) }
   }
 
   func zones(_ list: ListZones, _ account: ReplyAccount) async throws(CaravanError) -> ZonesResult {

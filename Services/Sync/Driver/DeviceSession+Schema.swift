@@ -22,13 +22,37 @@ extension DeviceSession {
     let database = try access.database(proposal.container)
     let registered = CaravanWire.RecordType(
       try await cloud.schema.propose(
-        type, to: database.container, in: database.environment, by: user, isRemembered: proposal.remembered,
-        isDeclared: proposal.declared))
+        type, to: database.container, in: database.environment, by: user, on: device.device.text,
+        isRemembered: proposal.remembered, isDeclared: proposal.declared))
     let bytes = registered.fields.reduce(registered.name.utf8.count) {
       $0 + SyncLimits.outcomeBytes + $1.name.utf8.count
     }
     guard account.settle(taken: 0, needed: bytes) else { throw Refusal.replyFull }
     return registered
+  }
+
+  /// What a developer's device asks of a container's schema: the registry judges whether it may.
+  func schema(_ question: AskSchema, _ account: ReplyAccount) async throws(CaravanError) -> SchemaResult {
+    let container = try access.database(question.container).container.text
+    var call = try SchemaCall.decode(question.call)
+    switch call.call {
+    case .change(var request):
+      (request.container, request.user, request.device) = (container, user.text, device.device.text)
+      request.byOperator = false
+      call.call = .change(request)
+    case .list(var request):
+      (request.container, request.user) = (container, user.text)
+      call.call = .list(request)
+    case .history(var request):
+      (request.container, request.user) = (container, user.text)
+      call.call = .history(request)
+    case nil:
+      throw CaravanError(
+        .invalidData, "a question about the schema that this release does not know: update the service")
+    }
+    let answer = try await cloud.schema.perform(call).encoded()
+    guard account.settle(taken: 0, needed: answer.count) else { throw Refusal.replyFull }
+    return SchemaResult(answer: answer)
   }
 
   /// Bulk bytes do not pass here: the ticket is for storage's chunk subject of the partition. It ends by storage's

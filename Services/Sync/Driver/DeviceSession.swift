@@ -118,6 +118,7 @@ struct DeviceSession: Sendable {
     case .zones(let list): return .zones(try await zones(list, account))
     case .createZone(let zone): return .zone(try await create(zone))
     case .whoAmI(let question): return .person(try await whoAmI(question))
+    case .schema(let question): return .schema(try await schema(question, account))
     case .lock(let lock): return .lock(try await groups.lock(lock))
     case .unlock(let unlock): return .done(try await groups.unlock(unlock))
     case .beginGroup(let begin): return .operation(try await groups.begin(begin))
@@ -152,6 +153,7 @@ extension CaravanWire.Operation {
     case .syncBegin(let begin): .zone(container: begin.container, zone: begin.zone)
     case .syncContinue(let message): .zone(container: message.container, zone: message.zone)
     case .propose(let proposal): .types(container: proposal.container)
+    case .schema(let question): .types(container: question.container)
     case .changedZones(let list): .zones(container: list.container)
     case .hello, .subscribe, .ack, .ticket, .zones, .whoAmI, nil: .session
     }

@@ -25,7 +25,9 @@ extension CaravanWire.Operation {
     case .syncBegin, .syncContinue: .diffSync
     case .changedZones: .changedZones
     case .pull(let pull): pull.snapshot ? .snapshots : pull.mode == .reverse ? .reverse : nil
-    case .hello, .propose, .push, .settle, .subscribe, .ack, .ticket, .drop, .read, .zones, .createZone, .whoAmI, nil:
+    case .hello, .propose, .push, .settle, .subscribe, .ack, .ticket, .drop, .read, .zones, .createZone, .whoAmI,
+      .schema,
+      nil:
       nil
     }
   }

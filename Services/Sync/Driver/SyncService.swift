@@ -93,7 +93,7 @@ final class Cloud: Sendable {
   let refusals: DeviceRefusals
   let disputes = DisputeLimiter()
   let typeSettings: TypeSettingsCache
-  let grants: GrantsCache
+  let visibility: VisibilityCache
 
   init(
     bus: any MessageBus, host: Host, ticketKey: any TicketKeys, tokenKey: any TicketKeys, aliasKey: TicketKey?,
@@ -106,7 +106,7 @@ final class Cloud: Sendable {
     storage = StorageClient(bus: bus, host: host, writer: Self.writer)
     schema = SchemaClient(bus: bus, clock: host.clock)
     typeSettings = TypeSettingsCache(schema, clock: host.clock)
-    grants = GrantsCache(schema, clock: host.clock)
+    visibility = VisibilityCache(schema, clock: host.clock)
     tokens = TokenSeal(key: tokenKey)
     tickets = TicketSeal(key: ticketKey)
     turns = TurnSeal(key: tokenKey)

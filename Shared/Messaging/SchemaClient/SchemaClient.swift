@@ -70,18 +70,18 @@ public final class SchemaClient: Sendable {
   /// first gets it with that.
   /// - Parameters:
   ///   - user: whose device proposes, as the broker proves it; nil: the operator does.
+  ///   - device: of that user, for the history.
   ///   - isRemembered: settings in it are what the device has agreed on before, and no wish.
   ///   - isDeclared: somebody says so by hand: in production the container's developers may.
   /// - Throws: `schemaNotAdditive`, `schemaViolation`; `accessDenied` for settings that the user may not say;
   ///   `zoneDoesNotExist` where the container is not there for them.
   public func propose(
     _ type: CaravanModel.RecordType, to container: ContainerID, in environment: CaravanModel.Environment,
-    by user: UserID?,
-    isRemembered: Bool = false, isDeclared: Bool = false
+    by user: UserID?, on device: String = "", isRemembered: Bool = false, isDeclared: Bool = false
   ) async throws(CaravanError) -> CaravanModel.RecordType {
     let request = ProposeTypeRequest(
       container: container.text, environment: environment.rawValue, type: CaravanWire.RecordType(type),
-      remembered: isRemembered, user: user?.text ?? "", byOperator: user == nil, declared: isDeclared)
+      remembered: isRemembered, user: user?.text ?? "", byOperator: user == nil, declared: isDeclared, device: device)
     let agreed = try await ask(.propose, request, container, environment)
     if let user { noteUse(Use(user: user, container: container, environment: environment)) }
     return agreed
@@ -112,29 +112,6 @@ public final class SchemaClient: Sendable {
   ) async throws(CaravanError) -> CaravanModel.RecordType {
     let request = TypeRequest(container: container.text, environment: environment.rawValue, name: name)
     return try await ask(.type, request, container, environment, deadline)
-  }
-
-  /// The latest version of every name, by name.
-  public func types(
-    of container: ContainerID, in environment: CaravanModel.Environment
-  ) async throws(CaravanError) -> [CaravanModel.RecordType] {
-    let request = ListTypesRequest(container: container.text, environment: environment.rawValue)
-    let reply: ListTypesReply = try await bus.call(
-      request, to: SchemaMethod.types.subject, deadline: Self.deadline)
-    var list: [CaravanModel.RecordType] = []
-    for type in reply.types { list.append(try type.model()) }
-    return list
-  }
-
-  /// Types whose grants are not the standard ones, as they are now (CK-04).
-  public func grantedTypes(
-    of container: ContainerID, in environment: CaravanModel.Environment, deadline: Duration = SchemaClient.deadline
-  ) async throws(CaravanError) -> [CaravanModel.GrantedType] {
-    let request = GrantsRequest(container: container.text, environment: environment.rawValue)
-    let reply: GrantsReply = try await bus.call(request, to: SchemaMethod.grants.subject, deadline: deadline)
-    var list: [CaravanModel.GrantedType] = []
-    for type in reply.types { list.append(try type.model()) }
-    return list
   }
 
   // MARK: Containers

@@ -10,6 +10,10 @@ public enum SchemaMethod: String, Sendable, Hashable, CaseIterable {
   case types
   /// `GrantsRequest` → `GrantsReply`
   case grants
+  /// `ChangeSchemaRequest` → `ChangeSchemaReply`
+  case change
+  /// `SchemaHistoryRequest` → `SchemaHistoryReply`
+  case history
   /// `ContainerRequest` → `ContainerReply`
   case container
   /// `ContainersRequest` → `ContainersReply`: the operator's

@@ -44,7 +44,7 @@ extension CommitRequest {
     self.init(
       zone: ZoneRef(commit.zone), writer: commit.op.writer, epoch: commit.op.epoch, op: commit.op.number,
       opFloor: commit.opFloor, atomic: commit.isAtomic, mutations: commit.mutations.map { Mutation($0) },
-      rights: commit.rights.map { TypeRights($0) })
+      rights: commit.rights.map { TypeRights($0) }, retired: commit.retired.sorted())
   }
 
   /// - Throws: `limitExceeded` beyond `Limits.recordsPerCommit`, `invalidData` for anything absent or malformed.
@@ -55,12 +55,16 @@ extension CommitRequest {
         .limitExceeded, "a commit has \(mutations.count) records: the limit is \(Limits.recordsPerCommit), split it")
     }
     guard !writer.isEmpty else { throw CaravanError(.invalidData, "\(WireError.missingField("writer"))") }
+    guard retired.count <= Limits.retiredVersions else {
+      throw CaravanError(
+        .limitExceeded, "a commit names \(retired.count) removed types: the limit is \(Limits.retiredVersions)")
+    }
     var list: [CaravanModel.Mutation] = []
     list.reserveCapacity(mutations.count)
     for mutation in mutations { list.append(try mutation.model()) }
     return Commit(
       zone: zone, op: OpID(writer: writer, epoch: epoch, number: op), opFloor: opFloor, isAtomic: atomic,
-      mutations: list, rights: try TypeRights.model(rights))
+      mutations: list, rights: try TypeRights.model(rights), retired: Set(retired))
   }
 }
 

@@ -220,10 +220,7 @@ extension RecordType {
   public init(_ type: CaravanModel.RecordType) {
     self.init(
       id: type.id, definition: type.definition, name: type.name,
-      fields: type.fields.map {
-        FieldDefinition(
-          id: $0.id, name: $0.name, kind: FieldKind($0.kind), list: $0.isList, encrypted: $0.isEncrypted)
-      }, settings: type.settings.map { TypeSettings($0) },
+      fields: type.fields.map { FieldDefinition($0) }, settings: type.settings.map { TypeSettings($0) },
       grants: type.grants.map { TypeGrants($0) })
   }
 
@@ -235,17 +232,40 @@ extension RecordType {
         .schemaViolation, "record type '\(name)' has \(fields.count) fields: the limit is \(Limits.fieldsPerType)")
     }
     var list: [CaravanModel.FieldDefinition] = []
-    for field in fields {
-      guard let kind = field.kind.model else {
-        throw CaravanError(.schemaViolation, "field '\(field.name)' of '\(name)' has no kind this release knows")
-      }
-      list.append(
-        CaravanModel.FieldDefinition(
-          id: field.id, name: field.name, kind: kind, isList: field.list, isEncrypted: field.encrypted))
-    }
+    for field in fields { list.append(try field.model(of: name)) }
     return CaravanModel.RecordType(
       id: id, definition: definition, name: name, fields: list, settings: settings?.model(),
       grants: try grants.map { (grants) throws(CaravanError) in try grants.model() })
+  }
+}
+
+extension FieldDefinition {
+  public init(_ field: CaravanModel.FieldDefinition) {
+    self.init(
+      id: field.id, name: field.name, kind: FieldKind(field.kind), list: field.isList, encrypted: field.isEncrypted,
+      indexes: field.indexes.map { UInt32($0.rawValue) })
+  }
+
+  /// - Throws: `schemaViolation` for a kind or an index that this release does not know.
+  func model(of type: String) throws(CaravanError) -> CaravanModel.FieldDefinition {
+    guard let kind = kind.model else {
+      throw CaravanError(.schemaViolation, "field '\(name)' of '\(type)' has no kind this release knows")
+    }
+    return CaravanModel.FieldDefinition(
+      id: id, name: name, kind: kind, isList: list, isEncrypted: encrypted,
+      indexes: try indexes.map { (bits) throws(CaravanError) in try FieldIndexes(wire: bits) })
+  }
+}
+
+extension FieldIndexes {
+  /// - Throws: `schemaViolation` for bits that this release does not know.
+  public init(wire bits: UInt32) throws(CaravanError) {
+    guard let value = UInt8(exactly: bits), Self(rawValue: value).isSubset(of: [.queryable, .sortable, .searchable])
+    else {
+      throw CaravanError(
+        .schemaViolation, "there is no index of bits \(bits): queryable is 1, sortable 2, searchable 4")
+    }
+    self.init(rawValue: value)
   }
 }
 

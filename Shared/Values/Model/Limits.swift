@@ -44,6 +44,8 @@ public enum Limits {
   public static let versionsPerType = fieldsPerType
   /// Types of one container whose grants are not the standard ones: commits to the public database carry them all.
   public static let grantedTypes = 100
+  /// Ids of removed types that a commit names, the newest: those that had the names of its own types.
+  public static let retiredVersions = 256
   /// Owning and validating references of one record.
   public static let referencesPerRecord = 256
   /// Items of one list.

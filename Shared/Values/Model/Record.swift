@@ -137,10 +137,12 @@ public struct Commit: Sendable, Hashable {
   public var fence: LeaseProof?
   /// Of all types of the container whose grants are not the standard ones; in a public database only.
   public var rights: [TypeRights]
+  /// Ids of types that were removed: their records count as if they were not there.
+  public var retired: Set<UInt32>
 
   public init(
     zone: ZoneID, op: OpID, opFloor: UInt64 = 0, isAtomic: Bool, mutations: [Mutation], parts: Int? = nil,
-    fence: LeaseProof? = nil, rights: [TypeRights] = []
+    fence: LeaseProof? = nil, rights: [TypeRights] = [], retired: Set<UInt32> = []
   ) {
     self.zone = zone
     self.op = op
@@ -150,7 +152,11 @@ public struct Commit: Sendable, Hashable {
     self.parts = parts
     self.fence = fence
     self.rights = rights
+    self.retired = retired
   }
+
+  /// Whether what becomes of a mutation depends on the type of the record that is there.
+  public var dependsOnTypes: Bool { !rights.isEmpty || !retired.isEmpty }
 }
 
 /// What became of one mutation.

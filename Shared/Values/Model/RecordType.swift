@@ -23,13 +23,19 @@ public struct FieldDefinition: Sendable, Hashable {
   public var isList: Bool
   /// Travels and lies as data that only devices can read (CK-11); `kind` and `isList` say what is in it.
   public var isEncrypted: Bool
+  /// What queries may do with it. nil: all that its kind can have; in a proposal: as registered.
+  public var indexes: FieldIndexes?
 
-  public init(id: UInt32, name: String, kind: FieldKind, isList: Bool = false, isEncrypted: Bool = false) {
+  public init(
+    id: UInt32, name: String, kind: FieldKind, isList: Bool = false, isEncrypted: Bool = false,
+    indexes: FieldIndexes? = nil
+  ) {
     self.id = id
     self.name = name
     self.kind = kind
     self.isList = isList
     self.isEncrypted = isEncrypted
+    self.indexes = indexes
   }
 
   /// What it holds, in words: `text`, `list of location`, `encrypted date`.
@@ -44,7 +50,7 @@ public struct RecordType: Sendable, Hashable {
   public var definition: UInt32
   /// The name of the table whose rows these records are.
   public var name: String
-  /// In the order in which they were added; fields are never removed.
+  /// In the order in which they were added. In production they are never removed.
   public var fields: [FieldDefinition]
   /// nil in a proposal: as registered.
   public var settings: TypeSettings?

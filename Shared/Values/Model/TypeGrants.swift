@@ -72,6 +72,45 @@ public struct GrantedType: Sendable, Hashable {
   }
 }
 
+/// What of a container's records is not everybody's to see, as its registry says it.
+public struct RecordVisibility: Sendable, Hashable {
+  /// Types whose grants are not the standard ones; they count in the public database.
+  public let granted: [GrantedType]
+  /// Types that were removed: nobody gets their records (CK-90).
+  public let retired: [RetiredType]
+  private let retiredVersions: Set<UInt32>
+
+  public init(granted: [GrantedType] = [], retired: [RetiredType] = []) {
+    self.granted = granted
+    self.retired = retired
+    retiredVersions = Set(retired.flatMap(\.versions))
+  }
+
+  /// Every record is seen.
+  public var isOpen: Bool { granted.isEmpty && retired.isEmpty }
+
+  /// Whether a record's type was removed.
+  public func isRetired(_ type: UInt32) -> Bool { retiredVersions.contains(type) }
+
+  /// Ids of types that were removed and had one of these names: the newest `Limits.retiredVersions`.
+  public func retired(named names: Set<String>) -> [UInt32] {
+    guard !retired.isEmpty else { return [] }
+    return retired.filter { names.contains($0.name) }.flatMap(\.versions).sorted().suffix(Limits.retiredVersions)
+  }
+}
+
+/// Types of one name that were removed.
+public struct RetiredType: Sendable, Hashable {
+  public var name: String
+  /// Ids, oldest first.
+  public var versions: [UInt32]
+
+  public init(name: String, versions: [UInt32]) {
+    self.name = name
+    self.versions = versions
+  }
+}
+
 extension TypeGrants.Rights: CustomStringConvertible {
   /// The words for rights, in the order in which they are said.
   public static let words: [(word: String, right: TypeGrants.Rights)] = [

@@ -269,7 +269,7 @@ import Testing
     try await CloudCluster.with(environment: .production) { cloud in
       let (owner, client) = (try cloud.device("p", of: "probe"), operatorsClient(cloud))
       let refused = try await owner.refusal(Self.proposal(ttl: nil))
-      #expect(refused?.message.contains("caravan schema set --environment production") == true)
+      #expect(refused?.message.contains("schema promote or set --environment production") == true)
       func type(_ fields: [(String, CaravanModel.FieldKind)]) -> CaravanModel.RecordType {
         CaravanModel.RecordType(
           id: 0, definition: 0, name: "photos",

@@ -144,7 +144,7 @@ import Testing
     func refusal(_ count: UInt32, _ versions: [RecordType] = [], by standing: Standing) -> ErrorCode? {
       code {
         _ = try Registry.decide(
-          proposal, versions: versions, numbers: TypeNumbers(after: count), in: .development, by: standing)
+          proposal, history: NameHistory(versions), numbers: TypeNumbers(after: count), in: .development, by: standing)
       }
     }
     let half = SchemaLimits.typesPerContainer / 2
@@ -172,7 +172,8 @@ import Testing
     let fields = Self.fields + (more ? [FieldDefinition(id: 2, name: "note", kind: .text)] : [])
     let proposal = RecordType(id: 0, definition: 0, name: "photos", fields: fields, settings: settings)
     return try Registry.decide(
-      proposal, isDeclared: isDeclared, versions: isNew ? [] : [known], numbers: TypeNumbers(after: 1), in: environment,
+      proposal, isDeclared: isDeclared, history: NameHistory(isNew ? [] : [known]), numbers: TypeNumbers(after: 1),
+      in: environment,
       by: standing)
   }
 
@@ -203,7 +204,7 @@ import Testing
         let error = #expect(throws: CaravanError.self) {
           try decide(nil, after: nil, more: true, by: standing, in: .production, isNew: isNew)
         }
-        #expect(error?.message.contains("caravan schema set --environment production") == true)
+        #expect(error?.message.contains("schema promote or set --environment production") == true)
       }
       #expect(code { _ = try decide(nil, after: nil, by: standing, in: .production) } == nil, "what is there is told")
     }

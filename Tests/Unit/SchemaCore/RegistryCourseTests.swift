@@ -22,7 +22,7 @@ import Testing
       isRestored
       ? TypeNumbers(afterRestore: count) { UInt64.random(in: 0..<$0, using: &chance) } : TypeNumbers(after: count)
     return try Registry.decide(
-      proposal, versions: versions, numbers: numbers, in: .development, by: .developer)
+      proposal, history: NameHistory(versions), numbers: numbers, in: .development, by: .developer)
   }
 
   @Test("CK-26, CK-90: no field is ever lost, none changes its number, and what was agreed is agreed again")

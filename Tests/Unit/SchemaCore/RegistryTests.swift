@@ -20,7 +20,7 @@ import Testing
     by standing: Standing = .developer
   ) throws(CaravanError) -> RegistryDecision {
     try Registry.decide(
-      proposal, versions: versions, numbers: TypeNumbers(after: next - 1), in: environment, by: standing)
+      proposal, history: NameHistory(versions), numbers: TypeNumbers(after: next - 1), in: environment, by: standing)
   }
 
   @Test("CK-90, CK-91: a first proposal gets the next type id and field ids from 1, whatever ids it came with")
@@ -63,7 +63,7 @@ import Testing
       let numbers = TypeNumbers(afterRestore: 3, random: random)
       guard
         case .add(let type) = try Registry.decide(
-          proposal, versions: versions, numbers: numbers, in: .development, by: .developer)
+          proposal, history: NameHistory(versions), numbers: numbers, in: .development, by: .developer)
       else { return nil }
       return type
     }
@@ -92,17 +92,17 @@ import Testing
     let mine = type(first + [("note", .text)])
     guard
       case .add(let both) = try Registry.decide(
-        mine, versions: [old, theirs], numbers: TypeNumbers(after: 5), in: .development, by: .developer)
+        mine, history: NameHistory([old, theirs]), numbers: TypeNumbers(after: 5), in: .development, by: .developer)
     else { throw CaravanError(.internalError, "nothing was added") }
     #expect(both.fields.map(\.name) == first.map(\.0) + ["photo", "note"] && both.definition == 3)
     #expect(both.fields.prefix(first.count + 1) == theirs.fields[...])
     let again = try Registry.decide(
-      mine, versions: [old, theirs, both], numbers: TypeNumbers(after: 6), in: .production, by: .user)
+      mine, history: NameHistory([old, theirs, both]), numbers: TypeNumbers(after: 6), in: .production, by: .user)
     #expect(again == .existing(both))
     let changed = type(first + [("photo", .text), ("note", .text)])
     #expect(throws: CaravanError.self) {
       try Registry.decide(
-        changed, versions: [old, theirs], numbers: TypeNumbers(after: 5), in: .development, by: .developer)
+        changed, history: NameHistory([old, theirs]), numbers: TypeNumbers(after: 5), in: .development, by: .developer)
     }
   }
 
@@ -166,7 +166,7 @@ import Testing
     }
     func remember(_ proposal: RecordType, _ versions: [RecordType]) throws -> RegistryDecision {
       try Registry.decide(
-        proposal, isRemembered: true, versions: versions, numbers: TypeNumbers(after: 8), in: .development,
+        proposal, isRemembered: true, history: NameHistory(versions), numbers: TypeNumbers(after: 8), in: .development,
         by: .developer)
     }
     let versions = [behaving(3, 0, first), behaving(4, 60_000, first)]
@@ -268,12 +268,12 @@ import Testing
       wanted.grants = grants
       guard
         case .add(let new) = try Registry.decide(
-          wanted, versions: versions, numbers: TypeNumbers(after: count), in: .production, by: .operator)
+          wanted, history: NameHistory(versions), numbers: TypeNumbers(after: count), in: .production, by: .operator)
       else { throw CaravanError(.internalError, "version \(count) was taken for one that there was") }
       #expect(new.grants == grants)
       versions.append(new)
       let again = try Registry.decide(
-        wanted, versions: versions, numbers: TypeNumbers(after: count + 1), in: .production, by: .operator)
+        wanted, history: NameHistory(versions), numbers: TypeNumbers(after: count + 1), in: .production, by: .operator)
       #expect(again == .existing(new), "said twice")
     }
   }
@@ -291,7 +291,8 @@ import Testing
     for standing in [Standing.user, .developer] {
       guard
         case .add(let added) = try Registry.decide(
-          remembered, isRemembered: true, versions: [old, new], numbers: TypeNumbers(after: 5), in: .development,
+          remembered, isRemembered: true, history: NameHistory([old, new]), numbers: TypeNumbers(after: 5),
+          in: .development,
           by: standing)
       else { throw CaravanError(.internalError, "nothing was added") }
       #expect(added.grants == tight)

@@ -7,7 +7,8 @@ internal import CaravanRuntime
 internal import CaravanSyncClient
 internal import CaravanWire
 
-/// Says what a container's developer says of its record types, with the credentials of a device of theirs.
+/// Says what a container's developer says of its record types, and asks about them, with the credentials of a device of
+/// theirs.
 struct DeveloperSession: Sendable {
   private let session: BusSession
   private let device: EnrolledDevice
@@ -47,6 +48,26 @@ struct DeveloperSession: Sendable {
       var wanted = type
       (wanted.settings, wanted.grants) = (changed.settings, changed.grants)
       return try await propose(wanted, in: container, over: bus)
+    }
+  }
+
+  /// Runs `body` with a way to ask about the schema.
+  func asking<R: Sendable>(
+    about container: ContainerID,
+    _ body:
+      @Sendable (
+        _ perform: @escaping @Sendable (SchemaCall) async throws(CaravanError) -> SchemaAnswer
+      ) async throws(CaravanError) -> R
+  ) async throws(CaravanError) -> R {
+    try await session.with(host) { bus throws(CaravanError) in
+      let sync = SyncClient(bus: bus, device: device, epoch: host.random.next() >> 1)
+      return try await body { (call) throws(CaravanError) in
+        let question = AskSchema(container: container.text, call: call.encoded())
+        guard case .schema(let result) = try await sync.ask(.schema(question), deadline: Self.deadline) else {
+          throw SchemaSession.otherAnswer
+        }
+        return try SchemaAnswer.decode(result.answer)
+      }
     }
   }
 

@@ -7,7 +7,7 @@ internal import CaravanSchemaClient
 
 /// `caravan schema list|set`: record types, and how their records behave (UNI-02, CK-30).
 enum SchemaCommands {
-  private static let container = Flag<String>("container", "C", "the container: an app's name")
+  static let container = Flag<String>("container", "C", "the container: an app's name")
   private static let type = Flag<String>("type", "T", "the record type: a table's name")
   private static let fields = Flag<String?>(
     "fields", "SCHEMA", "its fields, as apps write them: 'name VARCHAR, count INTEGER'; registers what is new")
@@ -26,17 +26,17 @@ enum SchemaCommands {
     "grant", "ROLE=RIGHTS",
     "who may do what with its records in the public database: world, authenticated or creator, "
       + "and create, read, write or nothing, authenticated=create+read for instance; repeatable", default: [])
-  private static let environment = Flag<String>(
+  static let environment = Flag<String>(
     "environment", "E", "development or production, where devices change no type",
     default: Environment.development.rawValue)
-  private static let credentials = Flag<String?>(
+  static let credentials = Flag<String?>(
     "creds", "FILE", "as one of the container's owner or developers: credentials of a device of theirs")
-  private static let json = Flag<Bool>("json", "a JSON array")
+  static let json = Flag<Bool>("json", "a JSON array")
   private static let publicShards = Flag<Int?>("public", "N", "shards of the public database's default zone")
   private static let privateShards = Flag<Int?>("private", "N", "shards of each private database's default zone")
 
   private static let fallbacks: [ConflictPolicy] = [.manual, .fieldMerge, .lastWriterWins]
-  private static let place: FlagList = [Flag<String?>.suiteDirectory] + Deployment.brokerFlags
+  static let place: FlagList = [Flag<String?>.suiteDirectory] + Deployment.brokerFlags
 
   static let tools = [
     Tool(
@@ -62,7 +62,7 @@ enum SchemaCommands {
     policies.map(\.rawValue).joined(separator: ", ")
   }
 
-  private static func place(
+  static func place(
     _ options: Options
   ) throws(CaravanError) -> (container: ContainerID, environment: Environment) {
     (try ContainerID(options[container]), try Environment(flag: options[environment]))

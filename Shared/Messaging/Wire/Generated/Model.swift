@@ -785,19 +785,22 @@ public struct FieldDefinition: WireMessage, Equatable {
   public var kind: FieldKind
   public var list: Bool
   public var encrypted: Bool
+  public var indexes: UInt32?
 
   public init(
     id: UInt32 = 0,
     name: String = "",
     kind: FieldKind = .unspecified,
     list: Bool = false,
-    encrypted: Bool = false
+    encrypted: Bool = false,
+    indexes: UInt32? = nil
   ) {
     self.id = id
     self.name = name
     self.kind = kind
     self.list = list
     self.encrypted = encrypted
+    self.indexes = indexes
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__FieldDefinition> {
@@ -807,6 +810,7 @@ public struct FieldDefinition: WireMessage, Equatable {
     if kind != .unspecified { m.pointee.has_kind = 1; m.pointee.kind = kind.c }
     if list { m.pointee.has_list = 1; m.pointee.list = list ? 1 : 0 }
     if encrypted { m.pointee.has_encrypted = 1; m.pointee.encrypted = encrypted ? 1 : 0 }
+    if let indexes { m.pointee.has_indexes = 1; m.pointee.indexes = indexes }
     return m
   }
 
@@ -816,6 +820,7 @@ public struct FieldDefinition: WireMessage, Equatable {
     kind = m.pointee.has_kind != 0 ? FieldKind(c: m.pointee.kind) : .unspecified
     list = m.pointee.has_list != 0 ? m.pointee.list != 0 : false
     encrypted = m.pointee.has_encrypted != 0 ? m.pointee.encrypted != 0 : false
+    indexes = m.pointee.has_indexes != 0 ? m.pointee.indexes : nil
   }
 
   static let shape = 14

@@ -3,6 +3,30 @@
 internal import CCaravanProtobufC
 internal import CCaravanWire
 
+public enum SchemaCause: UInt32, Sendable, CaseIterable {
+  case unspecified = 0
+  case inferred = 1
+  case said = 2
+  case removed = 3
+  case promoted = 4
+  case reset = 5
+  case imported = 6
+
+  var c: Caravan__V1__SchemaCause {
+    switch self {
+    case .unspecified: CARAVAN__V1__SCHEMA_CAUSE__SCHEMA_CAUSE_UNSPECIFIED
+    case .inferred: CARAVAN__V1__SCHEMA_CAUSE__SCHEMA_CAUSE_INFERRED
+    case .said: CARAVAN__V1__SCHEMA_CAUSE__SCHEMA_CAUSE_SAID
+    case .removed: CARAVAN__V1__SCHEMA_CAUSE__SCHEMA_CAUSE_REMOVED
+    case .promoted: CARAVAN__V1__SCHEMA_CAUSE__SCHEMA_CAUSE_PROMOTED
+    case .reset: CARAVAN__V1__SCHEMA_CAUSE__SCHEMA_CAUSE_RESET
+    case .imported: CARAVAN__V1__SCHEMA_CAUSE__SCHEMA_CAUSE_IMPORTED
+    }
+  }
+
+  init(c: Caravan__V1__SchemaCause) { self = Self(rawValue: c.rawValue) ?? .unspecified }
+}
+
 public struct ProposeTypeRequest: WireMessage, Equatable {
   public var container: String
   public var environment: String
@@ -11,6 +35,7 @@ public struct ProposeTypeRequest: WireMessage, Equatable {
   public var user: String
   public var byOperator: Bool
   public var declared: Bool
+  public var device: String
 
   public init(
     container: String = "",
@@ -19,7 +44,8 @@ public struct ProposeTypeRequest: WireMessage, Equatable {
     remembered: Bool = false,
     user: String = "",
     byOperator: Bool = false,
-    declared: Bool = false
+    declared: Bool = false,
+    device: String = ""
   ) {
     self.container = container
     self.environment = environment
@@ -28,6 +54,7 @@ public struct ProposeTypeRequest: WireMessage, Equatable {
     self.user = user
     self.byOperator = byOperator
     self.declared = declared
+    self.device = device
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ProposeTypeRequest> {
@@ -39,6 +66,7 @@ public struct ProposeTypeRequest: WireMessage, Equatable {
     if !user.isEmpty { m.pointee.user = arena.string(user) }
     if byOperator { m.pointee.has_by_operator = 1; m.pointee.by_operator = byOperator ? 1 : 0 }
     if declared { m.pointee.has_declared = 1; m.pointee.declared = declared ? 1 : 0 }
+    if !device.isEmpty { m.pointee.device = arena.string(device) }
     return m
   }
 
@@ -50,9 +78,10 @@ public struct ProposeTypeRequest: WireMessage, Equatable {
     user = try copyText(m.pointee.user)
     byOperator = m.pointee.has_by_operator != 0 ? m.pointee.by_operator != 0 : false
     declared = m.pointee.has_declared != 0 ? m.pointee.declared != 0 : false
+    device = try copyText(m.pointee.device)
   }
 
-  static let shape = 226
+  static let shape = 228
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -103,7 +132,7 @@ public struct TypeRequest: WireMessage, Equatable {
     name = try copyText(m.pointee.name)
   }
 
-  static let shape = 227
+  static let shape = 229
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -137,7 +166,7 @@ public struct TypeReply: WireMessage, Equatable {
     type = if let p = m.pointee.type { try RecordType(c: p) } else { nil }
   }
 
-  static let shape = 228
+  static let shape = 230
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -176,7 +205,7 @@ public struct GrantsRequest: WireMessage, Equatable {
     environment = try copyText(m.pointee.environment)
   }
 
-  static let shape = 229
+  static let shape = 231
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -220,7 +249,7 @@ public struct GrantedType: WireMessage, Equatable {
     grants = if let p = m.pointee.grants { try TypeGrants(c: p) } else { nil }
   }
 
-  static let shape = 230
+  static let shape = 232
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -237,24 +266,31 @@ public struct GrantedType: WireMessage, Equatable {
 
 public struct GrantsReply: WireMessage, Equatable {
   public var types: [GrantedType]
+  public var retired: [RetiredType]
 
   public init(
-    types: [GrantedType] = []
+    types: [GrantedType] = [],
+    retired: [RetiredType] = []
   ) {
     self.types = types
+    self.retired = retired
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__GrantsReply> {
     let m = arena.make(Caravan__V1__GrantsReply.self, caravan__v1__grants_reply__init)
     (m.pointee.n_types, m.pointee.types) = arena.messages(types) { $0.pack(into: &$1) }
+    (m.pointee.n_retired, m.pointee.retired) = arena.messages(retired) { $0.pack(into: &$1) }
     return m
   }
 
   init(c m: UnsafePointer<Caravan__V1__GrantsReply>) throws(WireError) {
     types = try copyMessages(m.pointee.n_types, m.pointee.types) { (p) throws(WireError) in try GrantedType(c: p) }
+    retired = try copyMessages(m.pointee.n_retired, m.pointee.retired) { (p) throws(WireError) in
+      try RetiredType(c: p)
+    }
   }
 
-  static let shape = 231
+  static let shape = 233
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -264,6 +300,45 @@ public struct GrantsReply: WireMessage, Equatable {
 
   public init(decoding data: [UInt8]) throws(WireError) {
     self = try unpacked(data, Self.shape, caravan__v1__grants_reply__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct RetiredType: WireMessage, Equatable {
+  public var name: String
+  public var versions: [UInt32]
+
+  public init(
+    name: String = "",
+    versions: [UInt32] = []
+  ) {
+    self.name = name
+    self.versions = versions
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__RetiredType> {
+    let m = arena.make(Caravan__V1__RetiredType.self, caravan__v1__retired_type__init)
+    if !name.isEmpty { m.pointee.name = arena.string(name) }
+    (m.pointee.n_versions, m.pointee.versions) = arena.scalars(versions)
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__RetiredType>) throws(WireError) {
+    name = try copyText(m.pointee.name)
+    versions = copyScalars(m.pointee.n_versions, m.pointee.versions)
+  }
+
+  static let shape = 234
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__retired_type__get_packed_size(m)) { caravan__v1__retired_type__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__retired_type__unpack) { (m) throws(WireError) in
       try Self(c: m)
     }
   }
@@ -293,7 +368,7 @@ public struct ContainerSettings: WireMessage, Equatable {
     privateShards = m.pointee.has_private_shards != 0 ? m.pointee.private_shards : 0
   }
 
-  static let shape = 232
+  static let shape = 235
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -352,7 +427,7 @@ public struct ContainerRequest: WireMessage, Equatable {
     byOperator = m.pointee.has_by_operator != 0 ? m.pointee.by_operator != 0 : false
   }
 
-  static let shape = 233
+  static let shape = 236
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -386,7 +461,7 @@ public struct ContainerReply: WireMessage, Equatable {
     settings = if let p = m.pointee.settings { try ContainerSettings(c: p) } else { nil }
   }
 
-  static let shape = 234
+  static let shape = 237
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -404,28 +479,33 @@ public struct ContainerReply: WireMessage, Equatable {
 public struct ListTypesRequest: WireMessage, Equatable {
   public var container: String
   public var environment: String
+  public var user: String
 
   public init(
     container: String = "",
-    environment: String = ""
+    environment: String = "",
+    user: String = ""
   ) {
     self.container = container
     self.environment = environment
+    self.user = user
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ListTypesRequest> {
     let m = arena.make(Caravan__V1__ListTypesRequest.self, caravan__v1__list_types_request__init)
     if !container.isEmpty { m.pointee.container = arena.string(container) }
     if !environment.isEmpty { m.pointee.environment = arena.string(environment) }
+    if !user.isEmpty { m.pointee.user = arena.string(user) }
     return m
   }
 
   init(c m: UnsafePointer<Caravan__V1__ListTypesRequest>) throws(WireError) {
     container = try copyText(m.pointee.container)
     environment = try copyText(m.pointee.environment)
+    user = try copyText(m.pointee.user)
   }
 
-  static let shape = 235
+  static let shape = 238
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -442,24 +522,29 @@ public struct ListTypesRequest: WireMessage, Equatable {
 
 public struct ListTypesReply: WireMessage, Equatable {
   public var types: [RecordType]
+  public var schema: UInt32
 
   public init(
-    types: [RecordType] = []
+    types: [RecordType] = [],
+    schema: UInt32 = 0
   ) {
     self.types = types
+    self.schema = schema
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ListTypesReply> {
     let m = arena.make(Caravan__V1__ListTypesReply.self, caravan__v1__list_types_reply__init)
     (m.pointee.n_types, m.pointee.types) = arena.messages(types) { $0.pack(into: &$1) }
+    if schema != 0 { m.pointee.has_schema = 1; m.pointee.schema = schema }
     return m
   }
 
   init(c m: UnsafePointer<Caravan__V1__ListTypesReply>) throws(WireError) {
     types = try copyMessages(m.pointee.n_types, m.pointee.types) { (p) throws(WireError) in try RecordType(c: p) }
+    schema = m.pointee.has_schema != 0 ? m.pointee.schema : 0
   }
 
-  static let shape = 236
+  static let shape = 239
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -469,6 +554,657 @@ public struct ListTypesReply: WireMessage, Equatable {
 
   public init(decoding data: [UInt8]) throws(WireError) {
     self = try unpacked(data, Self.shape, caravan__v1__list_types_reply__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct ChangeSchemaRequest: WireMessage, Equatable {
+  public enum Change: Sendable, Equatable {
+    case promote(PromoteTypes)
+    case reset(ResetTypes)
+    case importTypes(ImportTypes)
+    case remove(RemoveType)
+    case index(IndexFields)
+  }
+
+  public var container: String
+  public var environment: String
+  public var user: String
+  public var device: String
+  public var byOperator: Bool
+  public var preview: Bool
+  public var change: Change?
+
+  public init(
+    container: String = "",
+    environment: String = "",
+    user: String = "",
+    device: String = "",
+    byOperator: Bool = false,
+    preview: Bool = false,
+    change: Change? = nil
+  ) {
+    self.container = container
+    self.environment = environment
+    self.user = user
+    self.device = device
+    self.byOperator = byOperator
+    self.preview = preview
+    self.change = change
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ChangeSchemaRequest> {
+    let m = arena.make(Caravan__V1__ChangeSchemaRequest.self, caravan__v1__change_schema_request__init)
+    if !container.isEmpty { m.pointee.container = arena.string(container) }
+    if !environment.isEmpty { m.pointee.environment = arena.string(environment) }
+    if !user.isEmpty { m.pointee.user = arena.string(user) }
+    if !device.isEmpty { m.pointee.device = arena.string(device) }
+    if byOperator { m.pointee.has_by_operator = 1; m.pointee.by_operator = byOperator ? 1 : 0 }
+    if preview { m.pointee.has_preview = 1; m.pointee.preview = preview ? 1 : 0 }
+    switch change {
+    case .promote(let value):
+      m.pointee.change_case = CARAVAN__V1__CHANGE_SCHEMA_REQUEST__CHANGE_PROMOTE
+      m.pointee.promote = value.pack(into: &arena)
+    case .reset(let value):
+      m.pointee.change_case = CARAVAN__V1__CHANGE_SCHEMA_REQUEST__CHANGE_RESET
+      m.pointee.reset = value.pack(into: &arena)
+    case .importTypes(let value):
+      m.pointee.change_case = CARAVAN__V1__CHANGE_SCHEMA_REQUEST__CHANGE_IMPORT_TYPES
+      m.pointee.import_types = value.pack(into: &arena)
+    case .remove(let value):
+      m.pointee.change_case = CARAVAN__V1__CHANGE_SCHEMA_REQUEST__CHANGE_REMOVE
+      m.pointee.remove = value.pack(into: &arena)
+    case .index(let value):
+      m.pointee.change_case = CARAVAN__V1__CHANGE_SCHEMA_REQUEST__CHANGE_INDEX
+      m.pointee.index = value.pack(into: &arena)
+    case nil: break
+    }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ChangeSchemaRequest>) throws(WireError) {
+    container = try copyText(m.pointee.container)
+    environment = try copyText(m.pointee.environment)
+    user = try copyText(m.pointee.user)
+    device = try copyText(m.pointee.device)
+    byOperator = m.pointee.has_by_operator != 0 ? m.pointee.by_operator != 0 : false
+    preview = m.pointee.has_preview != 0 ? m.pointee.preview != 0 : false
+    switch m.pointee.change_case {
+    case CARAVAN__V1__CHANGE_SCHEMA_REQUEST__CHANGE_PROMOTE: change = .promote(try PromoteTypes(c: m.pointee.promote))
+    case CARAVAN__V1__CHANGE_SCHEMA_REQUEST__CHANGE_RESET: change = .reset(try ResetTypes(c: m.pointee.reset))
+    case CARAVAN__V1__CHANGE_SCHEMA_REQUEST__CHANGE_IMPORT_TYPES:
+      change = .importTypes(try ImportTypes(c: m.pointee.import_types))
+    case CARAVAN__V1__CHANGE_SCHEMA_REQUEST__CHANGE_REMOVE: change = .remove(try RemoveType(c: m.pointee.remove))
+    case CARAVAN__V1__CHANGE_SCHEMA_REQUEST__CHANGE_INDEX: change = .index(try IndexFields(c: m.pointee.index))
+    default: change = nil
+    }
+  }
+
+  static let shape = 240
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__change_schema_request__get_packed_size(m)) {
+      caravan__v1__change_schema_request__pack(m, $0)
+    }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__change_schema_request__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct PromoteTypes: WireMessage, Equatable {
+  public var types: [String]
+
+  public init(
+    types: [String] = []
+  ) {
+    self.types = types
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__PromoteTypes> {
+    let m = arena.make(Caravan__V1__PromoteTypes.self, caravan__v1__promote_types__init)
+    (m.pointee.n_types, m.pointee.types) = arena.strings(types)
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__PromoteTypes>) throws(WireError) {
+    types = try copyStrings(m.pointee.n_types, m.pointee.types)
+  }
+
+  static let shape = 241
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__promote_types__get_packed_size(m)) { caravan__v1__promote_types__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__promote_types__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct ResetTypes: WireMessage, Equatable {
+
+  public init() {}
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ResetTypes> {
+    let m = arena.make(Caravan__V1__ResetTypes.self, caravan__v1__reset_types__init)
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ResetTypes>) throws(WireError) {
+  }
+
+  static let shape = 242
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__reset_types__get_packed_size(m)) { caravan__v1__reset_types__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__reset_types__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct ImportTypes: WireMessage, Equatable {
+  public var types: [RecordType]
+  public var removes: Bool
+
+  public init(
+    types: [RecordType] = [],
+    removes: Bool = false
+  ) {
+    self.types = types
+    self.removes = removes
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ImportTypes> {
+    let m = arena.make(Caravan__V1__ImportTypes.self, caravan__v1__import_types__init)
+    (m.pointee.n_types, m.pointee.types) = arena.messages(types) { $0.pack(into: &$1) }
+    if removes { m.pointee.has_removes = 1; m.pointee.removes = removes ? 1 : 0 }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ImportTypes>) throws(WireError) {
+    types = try copyMessages(m.pointee.n_types, m.pointee.types) { (p) throws(WireError) in try RecordType(c: p) }
+    removes = m.pointee.has_removes != 0 ? m.pointee.removes != 0 : false
+  }
+
+  static let shape = 243
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__import_types__get_packed_size(m)) { caravan__v1__import_types__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__import_types__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct RemoveType: WireMessage, Equatable {
+  public var type: String
+  public var field: String
+
+  public init(
+    type: String = "",
+    field: String = ""
+  ) {
+    self.type = type
+    self.field = field
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__RemoveType> {
+    let m = arena.make(Caravan__V1__RemoveType.self, caravan__v1__remove_type__init)
+    if !type.isEmpty { m.pointee.type = arena.string(type) }
+    if !field.isEmpty { m.pointee.field = arena.string(field) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__RemoveType>) throws(WireError) {
+    type = try copyText(m.pointee.type)
+    field = try copyText(m.pointee.field)
+  }
+
+  static let shape = 244
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__remove_type__get_packed_size(m)) { caravan__v1__remove_type__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__remove_type__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct IndexFields: WireMessage, Equatable {
+  public var type: String
+  public var fields: [FieldDefinition]
+
+  public init(
+    type: String = "",
+    fields: [FieldDefinition] = []
+  ) {
+    self.type = type
+    self.fields = fields
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__IndexFields> {
+    let m = arena.make(Caravan__V1__IndexFields.self, caravan__v1__index_fields__init)
+    if !type.isEmpty { m.pointee.type = arena.string(type) }
+    (m.pointee.n_fields, m.pointee.fields) = arena.messages(fields) { $0.pack(into: &$1) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__IndexFields>) throws(WireError) {
+    type = try copyText(m.pointee.type)
+    fields = try copyMessages(m.pointee.n_fields, m.pointee.fields) { (p) throws(WireError) in
+      try FieldDefinition(c: p)
+    }
+  }
+
+  static let shape = 245
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__index_fields__get_packed_size(m)) { caravan__v1__index_fields__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__index_fields__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct ChangeSchemaReply: WireMessage, Equatable {
+  public var change: SchemaChange?
+
+  public init(
+    change: SchemaChange? = nil
+  ) {
+    self.change = change
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ChangeSchemaReply> {
+    let m = arena.make(Caravan__V1__ChangeSchemaReply.self, caravan__v1__change_schema_reply__init)
+    if let change { m.pointee.change = change.pack(into: &arena) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ChangeSchemaReply>) throws(WireError) {
+    change = if let p = m.pointee.change { try SchemaChange(c: p) } else { nil }
+  }
+
+  static let shape = 246
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__change_schema_reply__get_packed_size(m)) {
+      caravan__v1__change_schema_reply__pack(m, $0)
+    }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__change_schema_reply__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct SchemaDifference: WireMessage, Equatable {
+  public var type: String
+  public var field: String
+  public var property: String
+  public var was: String
+  public var now: String
+
+  public init(
+    type: String = "",
+    field: String = "",
+    property: String = "",
+    was: String = "",
+    now: String = ""
+  ) {
+    self.type = type
+    self.field = field
+    self.property = property
+    self.was = was
+    self.now = now
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__SchemaDifference> {
+    let m = arena.make(Caravan__V1__SchemaDifference.self, caravan__v1__schema_difference__init)
+    if !type.isEmpty { m.pointee.type = arena.string(type) }
+    if !field.isEmpty { m.pointee.field = arena.string(field) }
+    if !property.isEmpty { m.pointee.property = arena.string(property) }
+    if !was.isEmpty { m.pointee.was = arena.string(was) }
+    if !now.isEmpty { m.pointee.now = arena.string(now) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__SchemaDifference>) throws(WireError) {
+    type = try copyText(m.pointee.type)
+    field = try copyText(m.pointee.field)
+    property = try copyText(m.pointee.property)
+    was = try copyText(m.pointee.was)
+    now = try copyText(m.pointee.now)
+  }
+
+  static let shape = 247
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__schema_difference__get_packed_size(m)) { caravan__v1__schema_difference__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__schema_difference__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct SchemaChange: WireMessage, Equatable {
+  public var id: UInt32
+  public var parent: UInt32
+  public var milliseconds: UInt64
+  public var user: String
+  public var device: String
+  public var cause: SchemaCause
+  public var source: UInt32
+  public var differences: [SchemaDifference]
+
+  public init(
+    id: UInt32 = 0,
+    parent: UInt32 = 0,
+    milliseconds: UInt64 = 0,
+    user: String = "",
+    device: String = "",
+    cause: SchemaCause = .unspecified,
+    source: UInt32 = 0,
+    differences: [SchemaDifference] = []
+  ) {
+    self.id = id
+    self.parent = parent
+    self.milliseconds = milliseconds
+    self.user = user
+    self.device = device
+    self.cause = cause
+    self.source = source
+    self.differences = differences
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__SchemaChange> {
+    let m = arena.make(Caravan__V1__SchemaChange.self, caravan__v1__schema_change__init)
+    if id != 0 { m.pointee.has_id = 1; m.pointee.id = id }
+    if parent != 0 { m.pointee.has_parent = 1; m.pointee.parent = parent }
+    if milliseconds != 0 { m.pointee.has_milliseconds = 1; m.pointee.milliseconds = milliseconds }
+    if !user.isEmpty { m.pointee.user = arena.string(user) }
+    if !device.isEmpty { m.pointee.device = arena.string(device) }
+    if cause != .unspecified { m.pointee.has_cause = 1; m.pointee.cause = cause.c }
+    if source != 0 { m.pointee.has_source = 1; m.pointee.source = source }
+    (m.pointee.n_differences, m.pointee.differences) = arena.messages(differences) { $0.pack(into: &$1) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__SchemaChange>) throws(WireError) {
+    id = m.pointee.has_id != 0 ? m.pointee.id : 0
+    parent = m.pointee.has_parent != 0 ? m.pointee.parent : 0
+    milliseconds = m.pointee.has_milliseconds != 0 ? m.pointee.milliseconds : 0
+    user = try copyText(m.pointee.user)
+    device = try copyText(m.pointee.device)
+    cause = m.pointee.has_cause != 0 ? SchemaCause(c: m.pointee.cause) : .unspecified
+    source = m.pointee.has_source != 0 ? m.pointee.source : 0
+    differences = try copyMessages(m.pointee.n_differences, m.pointee.differences) { (p) throws(WireError) in
+      try SchemaDifference(c: p)
+    }
+  }
+
+  static let shape = 248
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__schema_change__get_packed_size(m)) { caravan__v1__schema_change__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__schema_change__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct SchemaHistoryRequest: WireMessage, Equatable {
+  public var container: String
+  public var environment: String
+  public var user: String
+  public var before: UInt32
+  public var limit: UInt32
+
+  public init(
+    container: String = "",
+    environment: String = "",
+    user: String = "",
+    before: UInt32 = 0,
+    limit: UInt32 = 0
+  ) {
+    self.container = container
+    self.environment = environment
+    self.user = user
+    self.before = before
+    self.limit = limit
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__SchemaHistoryRequest> {
+    let m = arena.make(Caravan__V1__SchemaHistoryRequest.self, caravan__v1__schema_history_request__init)
+    if !container.isEmpty { m.pointee.container = arena.string(container) }
+    if !environment.isEmpty { m.pointee.environment = arena.string(environment) }
+    if !user.isEmpty { m.pointee.user = arena.string(user) }
+    if before != 0 { m.pointee.has_before = 1; m.pointee.before = before }
+    if limit != 0 { m.pointee.has_limit = 1; m.pointee.limit = limit }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__SchemaHistoryRequest>) throws(WireError) {
+    container = try copyText(m.pointee.container)
+    environment = try copyText(m.pointee.environment)
+    user = try copyText(m.pointee.user)
+    before = m.pointee.has_before != 0 ? m.pointee.before : 0
+    limit = m.pointee.has_limit != 0 ? m.pointee.limit : 0
+  }
+
+  static let shape = 249
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__schema_history_request__get_packed_size(m)) {
+      caravan__v1__schema_history_request__pack(m, $0)
+    }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__schema_history_request__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct SchemaHistoryReply: WireMessage, Equatable {
+  public var changes: [SchemaChange]
+  public var more: Bool
+
+  public init(
+    changes: [SchemaChange] = [],
+    more: Bool = false
+  ) {
+    self.changes = changes
+    self.more = more
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__SchemaHistoryReply> {
+    let m = arena.make(Caravan__V1__SchemaHistoryReply.self, caravan__v1__schema_history_reply__init)
+    (m.pointee.n_changes, m.pointee.changes) = arena.messages(changes) { $0.pack(into: &$1) }
+    if more { m.pointee.has_more = 1; m.pointee.more = more ? 1 : 0 }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__SchemaHistoryReply>) throws(WireError) {
+    changes = try copyMessages(m.pointee.n_changes, m.pointee.changes) { (p) throws(WireError) in
+      try SchemaChange(c: p)
+    }
+    more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
+  }
+
+  static let shape = 250
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__schema_history_reply__get_packed_size(m)) {
+      caravan__v1__schema_history_reply__pack(m, $0)
+    }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__schema_history_reply__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct SchemaCall: WireMessage, Equatable {
+  public enum Call: Sendable, Equatable {
+    case change(ChangeSchemaRequest)
+    case list(ListTypesRequest)
+    case history(SchemaHistoryRequest)
+  }
+
+  public var call: Call?
+
+  public init(
+    call: Call? = nil
+  ) {
+    self.call = call
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__SchemaCall> {
+    let m = arena.make(Caravan__V1__SchemaCall.self, caravan__v1__schema_call__init)
+    switch call {
+    case .change(let value):
+      m.pointee.call_case = CARAVAN__V1__SCHEMA_CALL__CALL_CHANGE
+      m.pointee.change = value.pack(into: &arena)
+    case .list(let value):
+      m.pointee.call_case = CARAVAN__V1__SCHEMA_CALL__CALL_LIST
+      m.pointee.list = value.pack(into: &arena)
+    case .history(let value):
+      m.pointee.call_case = CARAVAN__V1__SCHEMA_CALL__CALL_HISTORY
+      m.pointee.history = value.pack(into: &arena)
+    case nil: break
+    }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__SchemaCall>) throws(WireError) {
+    switch m.pointee.call_case {
+    case CARAVAN__V1__SCHEMA_CALL__CALL_CHANGE: call = .change(try ChangeSchemaRequest(c: m.pointee.change))
+    case CARAVAN__V1__SCHEMA_CALL__CALL_LIST: call = .list(try ListTypesRequest(c: m.pointee.list))
+    case CARAVAN__V1__SCHEMA_CALL__CALL_HISTORY: call = .history(try SchemaHistoryRequest(c: m.pointee.history))
+    default: call = nil
+    }
+  }
+
+  static let shape = 251
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__schema_call__get_packed_size(m)) { caravan__v1__schema_call__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__schema_call__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct SchemaAnswer: WireMessage, Equatable {
+  public enum Answer: Sendable, Equatable {
+    case change(ChangeSchemaReply)
+    case list(ListTypesReply)
+    case history(SchemaHistoryReply)
+  }
+
+  public var answer: Answer?
+
+  public init(
+    answer: Answer? = nil
+  ) {
+    self.answer = answer
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__SchemaAnswer> {
+    let m = arena.make(Caravan__V1__SchemaAnswer.self, caravan__v1__schema_answer__init)
+    switch answer {
+    case .change(let value):
+      m.pointee.answer_case = CARAVAN__V1__SCHEMA_ANSWER__ANSWER_CHANGE
+      m.pointee.change = value.pack(into: &arena)
+    case .list(let value):
+      m.pointee.answer_case = CARAVAN__V1__SCHEMA_ANSWER__ANSWER_LIST
+      m.pointee.list = value.pack(into: &arena)
+    case .history(let value):
+      m.pointee.answer_case = CARAVAN__V1__SCHEMA_ANSWER__ANSWER_HISTORY
+      m.pointee.history = value.pack(into: &arena)
+    case nil: break
+    }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__SchemaAnswer>) throws(WireError) {
+    switch m.pointee.answer_case {
+    case CARAVAN__V1__SCHEMA_ANSWER__ANSWER_CHANGE: answer = .change(try ChangeSchemaReply(c: m.pointee.change))
+    case CARAVAN__V1__SCHEMA_ANSWER__ANSWER_LIST: answer = .list(try ListTypesReply(c: m.pointee.list))
+    case CARAVAN__V1__SCHEMA_ANSWER__ANSWER_HISTORY: answer = .history(try SchemaHistoryReply(c: m.pointee.history))
+    default: answer = nil
+    }
+  }
+
+  static let shape = 252
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__schema_answer__get_packed_size(m)) { caravan__v1__schema_answer__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__schema_answer__unpack) { (m) throws(WireError) in
       try Self(c: m)
     }
   }
@@ -523,7 +1259,7 @@ public struct RegisteredContainer: WireMessage, Equatable {
     invited = try copyStrings(m.pointee.n_invited, m.pointee.invited)
   }
 
-  static let shape = 237
+  static let shape = 253
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -599,7 +1335,7 @@ public struct ContainersRequest: WireMessage, Equatable {
     uninvite = try copyText(m.pointee.uninvite)
   }
 
-  static let shape = 238
+  static let shape = 254
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -640,7 +1376,7 @@ public struct ContainersReply: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
-  static let shape = 239
+  static let shape = 255
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

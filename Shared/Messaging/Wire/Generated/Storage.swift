@@ -274,6 +274,7 @@ public struct CommitRequest: WireMessage, Equatable {
   public var mutations: [Mutation]
   public var chunks: [Chunk]
   public var rights: [TypeRights]
+  public var retired: [UInt32]
 
   public init(
     zone: ZoneRef? = nil,
@@ -284,7 +285,8 @@ public struct CommitRequest: WireMessage, Equatable {
     atomic: Bool = false,
     mutations: [Mutation] = [],
     chunks: [Chunk] = [],
-    rights: [TypeRights] = []
+    rights: [TypeRights] = [],
+    retired: [UInt32] = []
   ) {
     self.zone = zone
     self.writer = writer
@@ -295,6 +297,7 @@ public struct CommitRequest: WireMessage, Equatable {
     self.mutations = mutations
     self.chunks = chunks
     self.rights = rights
+    self.retired = retired
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__CommitRequest> {
@@ -308,6 +311,7 @@ public struct CommitRequest: WireMessage, Equatable {
     (m.pointee.n_mutations, m.pointee.mutations) = arena.messages(mutations) { $0.pack(into: &$1) }
     (m.pointee.n_chunks, m.pointee.chunks) = arena.messages(chunks) { $0.pack(into: &$1) }
     (m.pointee.n_rights, m.pointee.rights) = arena.messages(rights) { $0.pack(into: &$1) }
+    (m.pointee.n_retired, m.pointee.retired) = arena.scalars(retired)
     return m
   }
 
@@ -323,6 +327,7 @@ public struct CommitRequest: WireMessage, Equatable {
     }
     chunks = try copyMessages(m.pointee.n_chunks, m.pointee.chunks) { (p) throws(WireError) in try Chunk(c: p) }
     rights = try copyMessages(m.pointee.n_rights, m.pointee.rights) { (p) throws(WireError) in try TypeRights(c: p) }
+    retired = copyScalars(m.pointee.n_retired, m.pointee.retired)
   }
 
   static let shape = 26

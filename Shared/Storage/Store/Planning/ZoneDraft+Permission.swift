@@ -80,7 +80,7 @@ extension ZoneDraft {
   /// What becomes of a mutation of a record that its writer may not see, which is what becomes of one of no record; but
   /// the name is taken (CK-65). nil: the record is not there, or they may see it.
   func verdictOfHidden(_ mutation: Mutation, _ head: RecordHead?) -> ZoneCommit.Verdict? {
-    guard let rule, rule.asksForTypes, let head, head.isLive(at: now),
+    guard let rule, rule.asksForTypes, let head, isLive(mutation.name),
       !rule.permitsReading(head.origin, of: stored(mutation.name)?.type)
     else { return nil }
     if case .version = mutation.base { return .conflict(name: Self.nobody) }
@@ -97,7 +97,7 @@ extension ZoneDraft {
   /// Why a record is not the writer's to change, or to make; nil: it is.
   func denial(of mutation: Mutation, _ head: RecordHead?) -> CaravanError? {
     guard let rule, mutation.change != .read else { return nil }
-    guard let head, head.isLive(at: now) else {
+    guard let head, isLive(mutation.name) else {
       guard let type = mutation.savedType, !rule.permitsCreating(type) else { return nil }
       return CaravanError(
         .accessDenied,

@@ -8,6 +8,8 @@ struct ZoneDraft {
   let writer: String
   /// nil: every record is the writer's to change.
   let rule: WriteRule?
+  /// Names of records whose types were removed: those count as if they were not there, until they are overwritten.
+  private var retired: Set<String> = []
   /// An atomic commit's references must hold at its end, others' after every mutation.
   let isAtomic: Bool
   private let start: Seq
@@ -44,14 +46,17 @@ struct ZoneDraft {
     start = zone.zoneSeq
     seq = zone.zoneSeq
     heads = zone.facts.heads
+    if !commit.retired.isEmpty {
+      retired = Set(zone.facts.entries.filter { commit.retired.contains($0.value.type) }.keys)
+    }
     writes.reserveCapacity(commit.mutations.count)
   }
 
-  func isLive(_ name: String) -> Bool { heads[name]?.isLive(at: now) ?? false }
+  func isLive(_ name: String) -> Bool { !retired.contains(name) && heads[name]?.isLive(at: now) ?? false }
 
   /// The version that answers show; 0: none.
   func shown(_ name: String) -> Seq {
-    guard let head = heads[name], head.isVisible(at: now) else { return 0 }
+    guard let head = heads[name], head.isVisible(at: now), !retired.contains(name) else { return 0 }
     return head.version
   }
 
@@ -61,7 +66,7 @@ struct ZoneDraft {
     defer { count += 1 }
     let head = heads[mutation.name]
     if let verdict = verdictOfHidden(mutation, head) { return verdict }
-    var fits = Self.fits(mutation, head, isLive: head?.isLive(at: now) ?? false)
+    var fits = Self.fits(mutation, head, isLive: isLive(mutation.name))
     (name, regaining, madeBy) = (mutation.name, nil, now)
     if !fits, let past = facts.past, case .version(let version) = mutation.base, mutation.mayRegain {
       if mutation.isOffer { madeBy = min(now, past.restored(version) ?? now) }
@@ -131,7 +136,7 @@ struct ZoneDraft {
 
   /// What the store holds under a name, if it was asked for or this commit wrote it.
   func stored(_ name: String) -> Entry? {
-    guard let head = heads[name] else { return nil }
+    guard let head = heads[name], !retired.contains(name) else { return nil }
     guard head.version > start else { return facts.entries[name] }
     guard let write = writes.last(where: { $0.name == name }) else {
       preconditionFailure("'\(name)' is newer than its zone and was not written")
@@ -165,11 +170,13 @@ struct ZoneDraft {
   @discardableResult
   private mutating func write(_ name: String, _ draft: Draft) -> Seq {
     let replaced = heads[name]
+    let wasLive = isLive(name)
+    retired.remove(name)
     seq += 1
     var flags: EntryFlags = []
     var expires: Int64 = 0
     if let content = draft.content {
-      expires = self.expires(draft.expiry, over: replaced)
+      expires = self.expires(draft.expiry, over: wasLive ? replaced : nil)
       if expires > 0 { flags.insert(.expires) }
       if draft.hidesExpired ?? replaced?.flags.contains(.hidesExpired) ?? false { flags.insert(.hidesExpired) }
       if !content.chunks.isEmpty {
@@ -194,7 +201,9 @@ struct ZoneDraft {
       if regaining.isUnchanged { flags.insert(.unchanged) }
     }
     let bytes = draft.bytes(under: name)
-    let origin = origin(of: draft, over: replaced)
+    // A tombstone keeps that of its record; whatever comes after one, or after what has expired out of sight, is made
+    // anew.
+    let origin = draft.content == nil || wasLive ? replaced?.origin : nil
     heads[name] = RecordHead(
       version: seq, created: created, flags: flags, expires: expires, bytes: bytes,
       origin: origin ?? RecordOrigin(time: time, writer: .name(writer)))
@@ -207,22 +216,13 @@ struct ZoneDraft {
     return seq
   }
 
-  /// A tombstone keeps that of its record; whatever comes after one, or after what has expired out of sight, is made
-  /// anew.
-  private func origin(of draft: Draft, over replaced: RecordHead?) -> RecordOrigin? {
-    guard let replaced else { return nil }
-    let goesOn = draft.content == nil || replaced.isLive(at: now)
-    return goesOn ? replaced.origin : nil
-  }
-
   private func expires(_ expiry: WriteTerms.Expiry, over replaced: RecordHead?) -> Int64 {
     switch expiry {
     case .never: return 0
     case .at(let time): return max(0, time)
     case .after(let duration): return now + max(0, duration)
     case .keep:
-      guard let replaced, replaced.isLive(at: now) else { return 0 }
-      return replaced.expires
+      return replaced?.expires ?? 0
     }
   }
 

@@ -112,7 +112,7 @@ public struct ZoneInquiry: Sendable {
       if mutation.isDelete || terms?.references.contains(where: { $0.kind == .owning }) ?? false {
         questions.referrers.append(mutation.name)
       }
-      if mutation.change == .read || terms?.needEntry ?? false || !commit.rights.isEmpty {
+      if mutation.change == .read || terms?.needEntry ?? false || commit.dependsOnTypes {
         questions.entries.append(mutation.name)
       }
       for reference in terms?.references ?? [] { questions.heads.append(reference.target) }
@@ -144,7 +144,7 @@ public struct ZoneInquiry: Sendable {
         questions.entries.append(mutation.name)
       }
       // Of which type a record is, only its entry says.
-      if !commit.rights.isEmpty, head != nil { questions.entries.append(mutation.name) }
+      if commit.dependsOnTypes, head != nil { questions.entries.append(mutation.name) }
       guard let terms = mutation.terms else { continue }
       if head != nil, terms.needEntry { questions.entries.append(mutation.name) }
       for reference in terms.references where facts.heads[reference.target] == nil {

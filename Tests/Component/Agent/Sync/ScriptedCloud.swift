@@ -180,7 +180,8 @@ final class ScriptedCloud: Sendable {
       let parts = (state.groups[group.op] ?? [:]).sorted { $0.key < $1.key }
       return .commit(
         commit(Push(zone: group.zone, op: group.op, mutations: parts.flatMap(\.value)), by: device, &state))
-    case .read, .zones, .changedZones, .createZone, .whoAmI, .lock, .unlock, .operation, .removeOperation, .syncBegin,
+    case .read, .zones, .changedZones, .createZone, .whoAmI, .schema, .lock, .unlock, .operation, .removeOperation,
+      .syncBegin,
       .syncContinue:
       return .failure(Failure(CaravanError(.invalidData, "the agent has no use for this")))
     }

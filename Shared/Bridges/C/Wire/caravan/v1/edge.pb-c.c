@@ -277,6 +277,96 @@ void   caravan__v1__propose_table__free_unpacked
   assert(message->base.descriptor == &caravan__v1__propose_table__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__ask_schema__init
+                     (Caravan__V1__AskSchema         *message)
+{
+  static const Caravan__V1__AskSchema init_value = CARAVAN__V1__ASK_SCHEMA__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__ask_schema__get_packed_size
+                     (const Caravan__V1__AskSchema *message)
+{
+  assert(message->base.descriptor == &caravan__v1__ask_schema__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__ask_schema__pack
+                     (const Caravan__V1__AskSchema *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__ask_schema__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__ask_schema__pack_to_buffer
+                     (const Caravan__V1__AskSchema *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__ask_schema__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__AskSchema *
+       caravan__v1__ask_schema__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__AskSchema *)
+     protobuf_c_message_unpack (&caravan__v1__ask_schema__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__ask_schema__free_unpacked
+                     (Caravan__V1__AskSchema *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__ask_schema__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__schema_result__init
+                     (Caravan__V1__SchemaResult         *message)
+{
+  static const Caravan__V1__SchemaResult init_value = CARAVAN__V1__SCHEMA_RESULT__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__schema_result__get_packed_size
+                     (const Caravan__V1__SchemaResult *message)
+{
+  assert(message->base.descriptor == &caravan__v1__schema_result__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__schema_result__pack
+                     (const Caravan__V1__SchemaResult *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__schema_result__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__schema_result__pack_to_buffer
+                     (const Caravan__V1__SchemaResult *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__schema_result__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__SchemaResult *
+       caravan__v1__schema_result__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__SchemaResult *)
+     protobuf_c_message_unpack (&caravan__v1__schema_result__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__schema_result__free_unpacked
+                     (Caravan__V1__SchemaResult *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__schema_result__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__push__init
                      (Caravan__V1__Push         *message)
 {
@@ -2671,7 +2761,7 @@ const ProtobufCMessageDescriptor caravan__v1__exchange__descriptor =
   (ProtobufCMessageInit) caravan__v1__exchange__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__operation__field_descriptors[23] =
+static const ProtobufCFieldDescriptor caravan__v1__operation__field_descriptors[24] =
 {
   {
     "hello",
@@ -2830,6 +2920,18 @@ static const ProtobufCFieldDescriptor caravan__v1__operation__field_descriptors[
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
+    "schema",
+    24,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__Operation, kind_case),
+    offsetof(Caravan__V1__Operation, schema),
+    &caravan__v1__ask_schema__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
     "changed_zones",
     30,
     PROTOBUF_C_LABEL_OPTIONAL,
@@ -2952,26 +3054,27 @@ static const ProtobufCFieldDescriptor caravan__v1__operation__field_descriptors[
 };
 static const unsigned caravan__v1__operation__field_indices_by_name[] = {
   6,   /* field[6] = ack */
-  16,   /* field[16] = begin_group */
-  13,   /* field[13] = changed_zones */
-  18,   /* field[18] = commit_group */
+  17,   /* field[17] = begin_group */
+  14,   /* field[14] = changed_zones */
+  19,   /* field[19] = commit_group */
   11,   /* field[11] = create_zone */
   8,   /* field[8] = drop */
   0,   /* field[0] = hello */
-  14,   /* field[14] = lock */
-  19,   /* field[19] = operation */
+  15,   /* field[15] = lock */
+  20,   /* field[20] = operation */
   1,   /* field[1] = propose */
   4,   /* field[4] = pull */
   2,   /* field[2] = push */
   9,   /* field[9] = read */
-  20,   /* field[20] = remove_operation */
+  21,   /* field[21] = remove_operation */
+  13,   /* field[13] = schema */
   3,   /* field[3] = settle */
   5,   /* field[5] = subscribe */
-  21,   /* field[21] = sync_begin */
-  22,   /* field[22] = sync_continue */
+  22,   /* field[22] = sync_begin */
+  23,   /* field[23] = sync_continue */
   7,   /* field[7] = ticket */
-  15,   /* field[15] = unlock */
-  17,   /* field[17] = upload */
+  16,   /* field[16] = unlock */
+  18,   /* field[18] = upload */
   12,   /* field[12] = who_am_i */
   10,   /* field[10] = zones */
 };
@@ -2979,10 +3082,10 @@ static const ProtobufCIntRange caravan__v1__operation__number_ranges[5 + 1] =
 {
   { 1, 0 },
   { 20, 9 },
-  { 30, 13 },
-  { 40, 14 },
-  { 50, 21 },
-  { 0, 23 }
+  { 30, 14 },
+  { 40, 15 },
+  { 50, 22 },
+  { 0, 24 }
 };
 const ProtobufCMessageDescriptor caravan__v1__operation__descriptor =
 {
@@ -2992,7 +3095,7 @@ const ProtobufCMessageDescriptor caravan__v1__operation__descriptor =
   "Caravan__V1__Operation",
   "caravan.v1",
   sizeof(Caravan__V1__Operation),
-  23,
+  24,
   caravan__v1__operation__field_descriptors,
   caravan__v1__operation__field_indices_by_name,
   5,  caravan__v1__operation__number_ranges,
@@ -3138,6 +3241,95 @@ const ProtobufCMessageDescriptor caravan__v1__propose_table__descriptor =
   caravan__v1__propose_table__field_indices_by_name,
   1,  caravan__v1__propose_table__number_ranges,
   (ProtobufCMessageInit) caravan__v1__propose_table__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__ask_schema__field_descriptors[2] =
+{
+  {
+    "container",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__AskSchema, container),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "call",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Caravan__V1__AskSchema, has_call),
+    offsetof(Caravan__V1__AskSchema, call),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__ask_schema__field_indices_by_name[] = {
+  1,   /* field[1] = call */
+  0,   /* field[0] = container */
+};
+static const ProtobufCIntRange caravan__v1__ask_schema__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__ask_schema__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.AskSchema",
+  "AskSchema",
+  "Caravan__V1__AskSchema",
+  "caravan.v1",
+  sizeof(Caravan__V1__AskSchema),
+  2,
+  caravan__v1__ask_schema__field_descriptors,
+  caravan__v1__ask_schema__field_indices_by_name,
+  1,  caravan__v1__ask_schema__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__ask_schema__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__schema_result__field_descriptors[1] =
+{
+  {
+    "answer",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Caravan__V1__SchemaResult, has_answer),
+    offsetof(Caravan__V1__SchemaResult, answer),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__schema_result__field_indices_by_name[] = {
+  0,   /* field[0] = answer */
+};
+static const ProtobufCIntRange caravan__v1__schema_result__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor caravan__v1__schema_result__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.SchemaResult",
+  "SchemaResult",
+  "Caravan__V1__SchemaResult",
+  "caravan.v1",
+  sizeof(Caravan__V1__SchemaResult),
+  1,
+  caravan__v1__schema_result__field_descriptors,
+  caravan__v1__schema_result__field_indices_by_name,
+  1,  caravan__v1__schema_result__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__schema_result__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor caravan__v1__push__field_descriptors[10] =
@@ -4700,7 +4892,7 @@ const ProtobufCMessageDescriptor caravan__v1__exchange_reply__descriptor =
   (ProtobufCMessageInit) caravan__v1__exchange_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__result__field_descriptors[17] =
+static const ProtobufCFieldDescriptor caravan__v1__result__field_descriptors[18] =
 {
   {
     "failure",
@@ -4835,6 +5027,18 @@ static const ProtobufCFieldDescriptor caravan__v1__result__field_descriptors[17]
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
+    "schema",
+    24,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__Result, kind_case),
+    offsetof(Caravan__V1__Result, schema),
+    &caravan__v1__schema_result__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
     "changed_zones",
     30,
     PROTOBUF_C_LABEL_OPTIONAL,
@@ -4908,19 +5112,20 @@ static const ProtobufCFieldDescriptor caravan__v1__result__field_descriptors[17]
   },
 };
 static const unsigned caravan__v1__result__field_indices_by_name[] = {
-  11,   /* field[11] = changed_zones */
+  12,   /* field[12] = changed_zones */
   3,   /* field[3] = commit */
   6,   /* field[6] = done */
   0,   /* field[0] = failure */
   1,   /* field[1] = hello */
-  12,   /* field[12] = lock */
-  13,   /* field[13] = operation */
-  14,   /* field[14] = part */
+  13,   /* field[13] = lock */
+  14,   /* field[14] = operation */
+  15,   /* field[15] = part */
   10,   /* field[10] = person */
   4,   /* field[4] = pull */
   7,   /* field[7] = records */
-  15,   /* field[15] = sync_begin */
-  16,   /* field[16] = sync_continue */
+  11,   /* field[11] = schema */
+  16,   /* field[16] = sync_begin */
+  17,   /* field[17] = sync_continue */
   5,   /* field[5] = ticket */
   2,   /* field[2] = type */
   9,   /* field[9] = zone */
@@ -4930,10 +5135,10 @@ static const ProtobufCIntRange caravan__v1__result__number_ranges[5 + 1] =
 {
   { 1, 0 },
   { 20, 7 },
-  { 30, 11 },
-  { 40, 12 },
-  { 50, 15 },
-  { 0, 17 }
+  { 30, 12 },
+  { 40, 13 },
+  { 50, 16 },
+  { 0, 18 }
 };
 const ProtobufCMessageDescriptor caravan__v1__result__descriptor =
 {
@@ -4943,7 +5148,7 @@ const ProtobufCMessageDescriptor caravan__v1__result__descriptor =
   "Caravan__V1__Result",
   "caravan.v1",
   sizeof(Caravan__V1__Result),
-  17,
+  18,
   caravan__v1__result__field_descriptors,
   caravan__v1__result__field_indices_by_name,
   5,  caravan__v1__result__number_ranges,

@@ -1910,7 +1910,7 @@ const ProtobufCMessageDescriptor caravan__v1__failure__descriptor =
   (ProtobufCMessageInit) caravan__v1__failure__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__field_definition__field_descriptors[5] =
+static const ProtobufCFieldDescriptor caravan__v1__field_definition__field_descriptors[6] =
 {
   {
     "id",
@@ -1972,10 +1972,23 @@ static const ProtobufCFieldDescriptor caravan__v1__field_definition__field_descr
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "indexes",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__FieldDefinition, has_indexes),
+    offsetof(Caravan__V1__FieldDefinition, indexes),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__field_definition__field_indices_by_name[] = {
   4,   /* field[4] = encrypted */
   0,   /* field[0] = id */
+  5,   /* field[5] = indexes */
   2,   /* field[2] = kind */
   3,   /* field[3] = list */
   1,   /* field[1] = name */
@@ -1983,7 +1996,7 @@ static const unsigned caravan__v1__field_definition__field_indices_by_name[] = {
 static const ProtobufCIntRange caravan__v1__field_definition__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor caravan__v1__field_definition__descriptor =
 {
@@ -1993,7 +2006,7 @@ const ProtobufCMessageDescriptor caravan__v1__field_definition__descriptor =
   "Caravan__V1__FieldDefinition",
   "caravan.v1",
   sizeof(Caravan__V1__FieldDefinition),
-  5,
+  6,
   caravan__v1__field_definition__field_descriptors,
   caravan__v1__field_definition__field_indices_by_name,
   1,  caravan__v1__field_definition__number_ranges,

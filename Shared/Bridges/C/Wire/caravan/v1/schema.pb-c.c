@@ -277,6 +277,51 @@ void   caravan__v1__grants_reply__free_unpacked
   assert(message->base.descriptor == &caravan__v1__grants_reply__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__retired_type__init
+                     (Caravan__V1__RetiredType         *message)
+{
+  static const Caravan__V1__RetiredType init_value = CARAVAN__V1__RETIRED_TYPE__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__retired_type__get_packed_size
+                     (const Caravan__V1__RetiredType *message)
+{
+  assert(message->base.descriptor == &caravan__v1__retired_type__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__retired_type__pack
+                     (const Caravan__V1__RetiredType *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__retired_type__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__retired_type__pack_to_buffer
+                     (const Caravan__V1__RetiredType *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__retired_type__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__RetiredType *
+       caravan__v1__retired_type__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__RetiredType *)
+     protobuf_c_message_unpack (&caravan__v1__retired_type__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__retired_type__free_unpacked
+                     (Caravan__V1__RetiredType *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__retired_type__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__container_settings__init
                      (Caravan__V1__ContainerSettings         *message)
 {
@@ -502,6 +547,591 @@ void   caravan__v1__list_types_reply__free_unpacked
   assert(message->base.descriptor == &caravan__v1__list_types_reply__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__change_schema_request__init
+                     (Caravan__V1__ChangeSchemaRequest         *message)
+{
+  static const Caravan__V1__ChangeSchemaRequest init_value = CARAVAN__V1__CHANGE_SCHEMA_REQUEST__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__change_schema_request__get_packed_size
+                     (const Caravan__V1__ChangeSchemaRequest *message)
+{
+  assert(message->base.descriptor == &caravan__v1__change_schema_request__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__change_schema_request__pack
+                     (const Caravan__V1__ChangeSchemaRequest *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__change_schema_request__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__change_schema_request__pack_to_buffer
+                     (const Caravan__V1__ChangeSchemaRequest *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__change_schema_request__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__ChangeSchemaRequest *
+       caravan__v1__change_schema_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__ChangeSchemaRequest *)
+     protobuf_c_message_unpack (&caravan__v1__change_schema_request__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__change_schema_request__free_unpacked
+                     (Caravan__V1__ChangeSchemaRequest *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__change_schema_request__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__promote_types__init
+                     (Caravan__V1__PromoteTypes         *message)
+{
+  static const Caravan__V1__PromoteTypes init_value = CARAVAN__V1__PROMOTE_TYPES__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__promote_types__get_packed_size
+                     (const Caravan__V1__PromoteTypes *message)
+{
+  assert(message->base.descriptor == &caravan__v1__promote_types__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__promote_types__pack
+                     (const Caravan__V1__PromoteTypes *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__promote_types__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__promote_types__pack_to_buffer
+                     (const Caravan__V1__PromoteTypes *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__promote_types__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__PromoteTypes *
+       caravan__v1__promote_types__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__PromoteTypes *)
+     protobuf_c_message_unpack (&caravan__v1__promote_types__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__promote_types__free_unpacked
+                     (Caravan__V1__PromoteTypes *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__promote_types__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__reset_types__init
+                     (Caravan__V1__ResetTypes         *message)
+{
+  static const Caravan__V1__ResetTypes init_value = CARAVAN__V1__RESET_TYPES__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__reset_types__get_packed_size
+                     (const Caravan__V1__ResetTypes *message)
+{
+  assert(message->base.descriptor == &caravan__v1__reset_types__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__reset_types__pack
+                     (const Caravan__V1__ResetTypes *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__reset_types__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__reset_types__pack_to_buffer
+                     (const Caravan__V1__ResetTypes *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__reset_types__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__ResetTypes *
+       caravan__v1__reset_types__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__ResetTypes *)
+     protobuf_c_message_unpack (&caravan__v1__reset_types__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__reset_types__free_unpacked
+                     (Caravan__V1__ResetTypes *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__reset_types__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__import_types__init
+                     (Caravan__V1__ImportTypes         *message)
+{
+  static const Caravan__V1__ImportTypes init_value = CARAVAN__V1__IMPORT_TYPES__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__import_types__get_packed_size
+                     (const Caravan__V1__ImportTypes *message)
+{
+  assert(message->base.descriptor == &caravan__v1__import_types__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__import_types__pack
+                     (const Caravan__V1__ImportTypes *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__import_types__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__import_types__pack_to_buffer
+                     (const Caravan__V1__ImportTypes *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__import_types__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__ImportTypes *
+       caravan__v1__import_types__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__ImportTypes *)
+     protobuf_c_message_unpack (&caravan__v1__import_types__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__import_types__free_unpacked
+                     (Caravan__V1__ImportTypes *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__import_types__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__remove_type__init
+                     (Caravan__V1__RemoveType         *message)
+{
+  static const Caravan__V1__RemoveType init_value = CARAVAN__V1__REMOVE_TYPE__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__remove_type__get_packed_size
+                     (const Caravan__V1__RemoveType *message)
+{
+  assert(message->base.descriptor == &caravan__v1__remove_type__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__remove_type__pack
+                     (const Caravan__V1__RemoveType *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__remove_type__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__remove_type__pack_to_buffer
+                     (const Caravan__V1__RemoveType *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__remove_type__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__RemoveType *
+       caravan__v1__remove_type__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__RemoveType *)
+     protobuf_c_message_unpack (&caravan__v1__remove_type__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__remove_type__free_unpacked
+                     (Caravan__V1__RemoveType *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__remove_type__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__index_fields__init
+                     (Caravan__V1__IndexFields         *message)
+{
+  static const Caravan__V1__IndexFields init_value = CARAVAN__V1__INDEX_FIELDS__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__index_fields__get_packed_size
+                     (const Caravan__V1__IndexFields *message)
+{
+  assert(message->base.descriptor == &caravan__v1__index_fields__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__index_fields__pack
+                     (const Caravan__V1__IndexFields *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__index_fields__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__index_fields__pack_to_buffer
+                     (const Caravan__V1__IndexFields *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__index_fields__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__IndexFields *
+       caravan__v1__index_fields__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__IndexFields *)
+     protobuf_c_message_unpack (&caravan__v1__index_fields__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__index_fields__free_unpacked
+                     (Caravan__V1__IndexFields *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__index_fields__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__change_schema_reply__init
+                     (Caravan__V1__ChangeSchemaReply         *message)
+{
+  static const Caravan__V1__ChangeSchemaReply init_value = CARAVAN__V1__CHANGE_SCHEMA_REPLY__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__change_schema_reply__get_packed_size
+                     (const Caravan__V1__ChangeSchemaReply *message)
+{
+  assert(message->base.descriptor == &caravan__v1__change_schema_reply__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__change_schema_reply__pack
+                     (const Caravan__V1__ChangeSchemaReply *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__change_schema_reply__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__change_schema_reply__pack_to_buffer
+                     (const Caravan__V1__ChangeSchemaReply *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__change_schema_reply__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__ChangeSchemaReply *
+       caravan__v1__change_schema_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__ChangeSchemaReply *)
+     protobuf_c_message_unpack (&caravan__v1__change_schema_reply__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__change_schema_reply__free_unpacked
+                     (Caravan__V1__ChangeSchemaReply *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__change_schema_reply__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__schema_difference__init
+                     (Caravan__V1__SchemaDifference         *message)
+{
+  static const Caravan__V1__SchemaDifference init_value = CARAVAN__V1__SCHEMA_DIFFERENCE__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__schema_difference__get_packed_size
+                     (const Caravan__V1__SchemaDifference *message)
+{
+  assert(message->base.descriptor == &caravan__v1__schema_difference__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__schema_difference__pack
+                     (const Caravan__V1__SchemaDifference *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__schema_difference__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__schema_difference__pack_to_buffer
+                     (const Caravan__V1__SchemaDifference *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__schema_difference__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__SchemaDifference *
+       caravan__v1__schema_difference__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__SchemaDifference *)
+     protobuf_c_message_unpack (&caravan__v1__schema_difference__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__schema_difference__free_unpacked
+                     (Caravan__V1__SchemaDifference *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__schema_difference__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__schema_change__init
+                     (Caravan__V1__SchemaChange         *message)
+{
+  static const Caravan__V1__SchemaChange init_value = CARAVAN__V1__SCHEMA_CHANGE__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__schema_change__get_packed_size
+                     (const Caravan__V1__SchemaChange *message)
+{
+  assert(message->base.descriptor == &caravan__v1__schema_change__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__schema_change__pack
+                     (const Caravan__V1__SchemaChange *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__schema_change__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__schema_change__pack_to_buffer
+                     (const Caravan__V1__SchemaChange *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__schema_change__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__SchemaChange *
+       caravan__v1__schema_change__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__SchemaChange *)
+     protobuf_c_message_unpack (&caravan__v1__schema_change__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__schema_change__free_unpacked
+                     (Caravan__V1__SchemaChange *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__schema_change__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__schema_history_request__init
+                     (Caravan__V1__SchemaHistoryRequest         *message)
+{
+  static const Caravan__V1__SchemaHistoryRequest init_value = CARAVAN__V1__SCHEMA_HISTORY_REQUEST__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__schema_history_request__get_packed_size
+                     (const Caravan__V1__SchemaHistoryRequest *message)
+{
+  assert(message->base.descriptor == &caravan__v1__schema_history_request__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__schema_history_request__pack
+                     (const Caravan__V1__SchemaHistoryRequest *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__schema_history_request__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__schema_history_request__pack_to_buffer
+                     (const Caravan__V1__SchemaHistoryRequest *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__schema_history_request__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__SchemaHistoryRequest *
+       caravan__v1__schema_history_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__SchemaHistoryRequest *)
+     protobuf_c_message_unpack (&caravan__v1__schema_history_request__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__schema_history_request__free_unpacked
+                     (Caravan__V1__SchemaHistoryRequest *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__schema_history_request__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__schema_history_reply__init
+                     (Caravan__V1__SchemaHistoryReply         *message)
+{
+  static const Caravan__V1__SchemaHistoryReply init_value = CARAVAN__V1__SCHEMA_HISTORY_REPLY__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__schema_history_reply__get_packed_size
+                     (const Caravan__V1__SchemaHistoryReply *message)
+{
+  assert(message->base.descriptor == &caravan__v1__schema_history_reply__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__schema_history_reply__pack
+                     (const Caravan__V1__SchemaHistoryReply *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__schema_history_reply__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__schema_history_reply__pack_to_buffer
+                     (const Caravan__V1__SchemaHistoryReply *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__schema_history_reply__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__SchemaHistoryReply *
+       caravan__v1__schema_history_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__SchemaHistoryReply *)
+     protobuf_c_message_unpack (&caravan__v1__schema_history_reply__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__schema_history_reply__free_unpacked
+                     (Caravan__V1__SchemaHistoryReply *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__schema_history_reply__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__schema_call__init
+                     (Caravan__V1__SchemaCall         *message)
+{
+  static const Caravan__V1__SchemaCall init_value = CARAVAN__V1__SCHEMA_CALL__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__schema_call__get_packed_size
+                     (const Caravan__V1__SchemaCall *message)
+{
+  assert(message->base.descriptor == &caravan__v1__schema_call__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__schema_call__pack
+                     (const Caravan__V1__SchemaCall *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__schema_call__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__schema_call__pack_to_buffer
+                     (const Caravan__V1__SchemaCall *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__schema_call__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__SchemaCall *
+       caravan__v1__schema_call__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__SchemaCall *)
+     protobuf_c_message_unpack (&caravan__v1__schema_call__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__schema_call__free_unpacked
+                     (Caravan__V1__SchemaCall *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__schema_call__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__schema_answer__init
+                     (Caravan__V1__SchemaAnswer         *message)
+{
+  static const Caravan__V1__SchemaAnswer init_value = CARAVAN__V1__SCHEMA_ANSWER__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__schema_answer__get_packed_size
+                     (const Caravan__V1__SchemaAnswer *message)
+{
+  assert(message->base.descriptor == &caravan__v1__schema_answer__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__schema_answer__pack
+                     (const Caravan__V1__SchemaAnswer *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__schema_answer__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__schema_answer__pack_to_buffer
+                     (const Caravan__V1__SchemaAnswer *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__schema_answer__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__SchemaAnswer *
+       caravan__v1__schema_answer__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__SchemaAnswer *)
+     protobuf_c_message_unpack (&caravan__v1__schema_answer__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__schema_answer__free_unpacked
+                     (Caravan__V1__SchemaAnswer *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__schema_answer__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__registered_container__init
                      (Caravan__V1__RegisteredContainer         *message)
 {
@@ -637,7 +1267,7 @@ void   caravan__v1__containers_reply__free_unpacked
   assert(message->base.descriptor == &caravan__v1__containers_reply__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor caravan__v1__propose_type_request__field_descriptors[7] =
+static const ProtobufCFieldDescriptor caravan__v1__propose_type_request__field_descriptors[8] =
 {
   {
     "container",
@@ -723,11 +1353,24 @@ static const ProtobufCFieldDescriptor caravan__v1__propose_type_request__field_d
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "device",
+    8,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__ProposeTypeRequest, device),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__propose_type_request__field_indices_by_name[] = {
   5,   /* field[5] = by_operator */
   0,   /* field[0] = container */
   6,   /* field[6] = declared */
+  7,   /* field[7] = device */
   1,   /* field[1] = environment */
   3,   /* field[3] = remembered */
   2,   /* field[2] = type */
@@ -736,7 +1379,7 @@ static const unsigned caravan__v1__propose_type_request__field_indices_by_name[]
 static const ProtobufCIntRange caravan__v1__propose_type_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 7 }
+  { 0, 8 }
 };
 const ProtobufCMessageDescriptor caravan__v1__propose_type_request__descriptor =
 {
@@ -746,7 +1389,7 @@ const ProtobufCMessageDescriptor caravan__v1__propose_type_request__descriptor =
   "Caravan__V1__ProposeTypeRequest",
   "caravan.v1",
   sizeof(Caravan__V1__ProposeTypeRequest),
-  7,
+  8,
   caravan__v1__propose_type_request__field_descriptors,
   caravan__v1__propose_type_request__field_indices_by_name,
   1,  caravan__v1__propose_type_request__number_ranges,
@@ -983,7 +1626,7 @@ const ProtobufCMessageDescriptor caravan__v1__granted_type__descriptor =
   (ProtobufCMessageInit) caravan__v1__granted_type__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__grants_reply__field_descriptors[1] =
+static const ProtobufCFieldDescriptor caravan__v1__grants_reply__field_descriptors[2] =
 {
   {
     "types",
@@ -997,14 +1640,27 @@ static const ProtobufCFieldDescriptor caravan__v1__grants_reply__field_descripto
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "retired",
+    2,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__GrantsReply, n_retired),
+    offsetof(Caravan__V1__GrantsReply, retired),
+    &caravan__v1__retired_type__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__grants_reply__field_indices_by_name[] = {
+  1,   /* field[1] = retired */
   0,   /* field[0] = types */
 };
 static const ProtobufCIntRange caravan__v1__grants_reply__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 1 }
+  { 0, 2 }
 };
 const ProtobufCMessageDescriptor caravan__v1__grants_reply__descriptor =
 {
@@ -1014,11 +1670,62 @@ const ProtobufCMessageDescriptor caravan__v1__grants_reply__descriptor =
   "Caravan__V1__GrantsReply",
   "caravan.v1",
   sizeof(Caravan__V1__GrantsReply),
-  1,
+  2,
   caravan__v1__grants_reply__field_descriptors,
   caravan__v1__grants_reply__field_indices_by_name,
   1,  caravan__v1__grants_reply__number_ranges,
   (ProtobufCMessageInit) caravan__v1__grants_reply__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__retired_type__field_descriptors[2] =
+{
+  {
+    "name",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__RetiredType, name),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "versions",
+    2,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__RetiredType, n_versions),
+    offsetof(Caravan__V1__RetiredType, versions),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_PACKED,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__retired_type__field_indices_by_name[] = {
+  0,   /* field[0] = name */
+  1,   /* field[1] = versions */
+};
+static const ProtobufCIntRange caravan__v1__retired_type__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__retired_type__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.RetiredType",
+  "RetiredType",
+  "Caravan__V1__RetiredType",
+  "caravan.v1",
+  sizeof(Caravan__V1__RetiredType),
+  2,
+  caravan__v1__retired_type__field_descriptors,
+  caravan__v1__retired_type__field_indices_by_name,
+  1,  caravan__v1__retired_type__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__retired_type__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor caravan__v1__container_settings__field_descriptors[2] =
@@ -1213,7 +1920,7 @@ const ProtobufCMessageDescriptor caravan__v1__container_reply__descriptor =
   (ProtobufCMessageInit) caravan__v1__container_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__list_types_request__field_descriptors[2] =
+static const ProtobufCFieldDescriptor caravan__v1__list_types_request__field_descriptors[3] =
 {
   {
     "container",
@@ -1239,15 +1946,28 @@ static const ProtobufCFieldDescriptor caravan__v1__list_types_request__field_des
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "user",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__ListTypesRequest, user),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__list_types_request__field_indices_by_name[] = {
   0,   /* field[0] = container */
   1,   /* field[1] = environment */
+  2,   /* field[2] = user */
 };
 static const ProtobufCIntRange caravan__v1__list_types_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 2 }
+  { 0, 3 }
 };
 const ProtobufCMessageDescriptor caravan__v1__list_types_request__descriptor =
 {
@@ -1257,14 +1977,14 @@ const ProtobufCMessageDescriptor caravan__v1__list_types_request__descriptor =
   "Caravan__V1__ListTypesRequest",
   "caravan.v1",
   sizeof(Caravan__V1__ListTypesRequest),
-  2,
+  3,
   caravan__v1__list_types_request__field_descriptors,
   caravan__v1__list_types_request__field_indices_by_name,
   1,  caravan__v1__list_types_request__number_ranges,
   (ProtobufCMessageInit) caravan__v1__list_types_request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__list_types_reply__field_descriptors[1] =
+static const ProtobufCFieldDescriptor caravan__v1__list_types_reply__field_descriptors[2] =
 {
   {
     "types",
@@ -1278,14 +1998,27 @@ static const ProtobufCFieldDescriptor caravan__v1__list_types_reply__field_descr
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "schema",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__ListTypesReply, has_schema),
+    offsetof(Caravan__V1__ListTypesReply, schema),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__list_types_reply__field_indices_by_name[] = {
+  1,   /* field[1] = schema */
   0,   /* field[0] = types */
 };
 static const ProtobufCIntRange caravan__v1__list_types_reply__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 1 }
+  { 0, 2 }
 };
 const ProtobufCMessageDescriptor caravan__v1__list_types_reply__descriptor =
 {
@@ -1295,11 +2028,915 @@ const ProtobufCMessageDescriptor caravan__v1__list_types_reply__descriptor =
   "Caravan__V1__ListTypesReply",
   "caravan.v1",
   sizeof(Caravan__V1__ListTypesReply),
-  1,
+  2,
   caravan__v1__list_types_reply__field_descriptors,
   caravan__v1__list_types_reply__field_indices_by_name,
   1,  caravan__v1__list_types_reply__number_ranges,
   (ProtobufCMessageInit) caravan__v1__list_types_reply__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__change_schema_request__field_descriptors[11] =
+{
+  {
+    "container",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__ChangeSchemaRequest, container),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "environment",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__ChangeSchemaRequest, environment),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "user",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__ChangeSchemaRequest, user),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "device",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__ChangeSchemaRequest, device),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "by_operator",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__ChangeSchemaRequest, has_by_operator),
+    offsetof(Caravan__V1__ChangeSchemaRequest, by_operator),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "preview",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__ChangeSchemaRequest, has_preview),
+    offsetof(Caravan__V1__ChangeSchemaRequest, preview),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "promote",
+    10,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__ChangeSchemaRequest, change_case),
+    offsetof(Caravan__V1__ChangeSchemaRequest, promote),
+    &caravan__v1__promote_types__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "reset",
+    11,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__ChangeSchemaRequest, change_case),
+    offsetof(Caravan__V1__ChangeSchemaRequest, reset),
+    &caravan__v1__reset_types__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "import_types",
+    12,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__ChangeSchemaRequest, change_case),
+    offsetof(Caravan__V1__ChangeSchemaRequest, import_types),
+    &caravan__v1__import_types__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "remove",
+    13,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__ChangeSchemaRequest, change_case),
+    offsetof(Caravan__V1__ChangeSchemaRequest, remove),
+    &caravan__v1__remove_type__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "index",
+    14,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__ChangeSchemaRequest, change_case),
+    offsetof(Caravan__V1__ChangeSchemaRequest, index),
+    &caravan__v1__index_fields__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__change_schema_request__field_indices_by_name[] = {
+  4,   /* field[4] = by_operator */
+  0,   /* field[0] = container */
+  3,   /* field[3] = device */
+  1,   /* field[1] = environment */
+  8,   /* field[8] = import_types */
+  10,   /* field[10] = index */
+  5,   /* field[5] = preview */
+  6,   /* field[6] = promote */
+  9,   /* field[9] = remove */
+  7,   /* field[7] = reset */
+  2,   /* field[2] = user */
+};
+static const ProtobufCIntRange caravan__v1__change_schema_request__number_ranges[2 + 1] =
+{
+  { 1, 0 },
+  { 10, 6 },
+  { 0, 11 }
+};
+const ProtobufCMessageDescriptor caravan__v1__change_schema_request__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.ChangeSchemaRequest",
+  "ChangeSchemaRequest",
+  "Caravan__V1__ChangeSchemaRequest",
+  "caravan.v1",
+  sizeof(Caravan__V1__ChangeSchemaRequest),
+  11,
+  caravan__v1__change_schema_request__field_descriptors,
+  caravan__v1__change_schema_request__field_indices_by_name,
+  2,  caravan__v1__change_schema_request__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__change_schema_request__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__promote_types__field_descriptors[1] =
+{
+  {
+    "types",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Caravan__V1__PromoteTypes, n_types),
+    offsetof(Caravan__V1__PromoteTypes, types),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__promote_types__field_indices_by_name[] = {
+  0,   /* field[0] = types */
+};
+static const ProtobufCIntRange caravan__v1__promote_types__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor caravan__v1__promote_types__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.PromoteTypes",
+  "PromoteTypes",
+  "Caravan__V1__PromoteTypes",
+  "caravan.v1",
+  sizeof(Caravan__V1__PromoteTypes),
+  1,
+  caravan__v1__promote_types__field_descriptors,
+  caravan__v1__promote_types__field_indices_by_name,
+  1,  caravan__v1__promote_types__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__promote_types__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+#define caravan__v1__reset_types__field_descriptors NULL
+#define caravan__v1__reset_types__field_indices_by_name NULL
+#define caravan__v1__reset_types__number_ranges NULL
+const ProtobufCMessageDescriptor caravan__v1__reset_types__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.ResetTypes",
+  "ResetTypes",
+  "Caravan__V1__ResetTypes",
+  "caravan.v1",
+  sizeof(Caravan__V1__ResetTypes),
+  0,
+  caravan__v1__reset_types__field_descriptors,
+  caravan__v1__reset_types__field_indices_by_name,
+  0,  caravan__v1__reset_types__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__reset_types__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__import_types__field_descriptors[2] =
+{
+  {
+    "types",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__ImportTypes, n_types),
+    offsetof(Caravan__V1__ImportTypes, types),
+    &caravan__v1__record_type__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "removes",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__ImportTypes, has_removes),
+    offsetof(Caravan__V1__ImportTypes, removes),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__import_types__field_indices_by_name[] = {
+  1,   /* field[1] = removes */
+  0,   /* field[0] = types */
+};
+static const ProtobufCIntRange caravan__v1__import_types__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__import_types__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.ImportTypes",
+  "ImportTypes",
+  "Caravan__V1__ImportTypes",
+  "caravan.v1",
+  sizeof(Caravan__V1__ImportTypes),
+  2,
+  caravan__v1__import_types__field_descriptors,
+  caravan__v1__import_types__field_indices_by_name,
+  1,  caravan__v1__import_types__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__import_types__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__remove_type__field_descriptors[2] =
+{
+  {
+    "type",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__RemoveType, type),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "field",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__RemoveType, field),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__remove_type__field_indices_by_name[] = {
+  1,   /* field[1] = field */
+  0,   /* field[0] = type */
+};
+static const ProtobufCIntRange caravan__v1__remove_type__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__remove_type__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.RemoveType",
+  "RemoveType",
+  "Caravan__V1__RemoveType",
+  "caravan.v1",
+  sizeof(Caravan__V1__RemoveType),
+  2,
+  caravan__v1__remove_type__field_descriptors,
+  caravan__v1__remove_type__field_indices_by_name,
+  1,  caravan__v1__remove_type__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__remove_type__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__index_fields__field_descriptors[2] =
+{
+  {
+    "type",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__IndexFields, type),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "fields",
+    2,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__IndexFields, n_fields),
+    offsetof(Caravan__V1__IndexFields, fields),
+    &caravan__v1__field_definition__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__index_fields__field_indices_by_name[] = {
+  1,   /* field[1] = fields */
+  0,   /* field[0] = type */
+};
+static const ProtobufCIntRange caravan__v1__index_fields__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__index_fields__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.IndexFields",
+  "IndexFields",
+  "Caravan__V1__IndexFields",
+  "caravan.v1",
+  sizeof(Caravan__V1__IndexFields),
+  2,
+  caravan__v1__index_fields__field_descriptors,
+  caravan__v1__index_fields__field_indices_by_name,
+  1,  caravan__v1__index_fields__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__index_fields__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__change_schema_reply__field_descriptors[1] =
+{
+  {
+    "change",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__ChangeSchemaReply, change),
+    &caravan__v1__schema_change__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__change_schema_reply__field_indices_by_name[] = {
+  0,   /* field[0] = change */
+};
+static const ProtobufCIntRange caravan__v1__change_schema_reply__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor caravan__v1__change_schema_reply__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.ChangeSchemaReply",
+  "ChangeSchemaReply",
+  "Caravan__V1__ChangeSchemaReply",
+  "caravan.v1",
+  sizeof(Caravan__V1__ChangeSchemaReply),
+  1,
+  caravan__v1__change_schema_reply__field_descriptors,
+  caravan__v1__change_schema_reply__field_indices_by_name,
+  1,  caravan__v1__change_schema_reply__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__change_schema_reply__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__schema_difference__field_descriptors[5] =
+{
+  {
+    "type",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__SchemaDifference, type),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "field",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__SchemaDifference, field),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "property",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__SchemaDifference, property),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "was",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__SchemaDifference, was),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "now",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__SchemaDifference, now),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__schema_difference__field_indices_by_name[] = {
+  1,   /* field[1] = field */
+  4,   /* field[4] = now */
+  2,   /* field[2] = property */
+  0,   /* field[0] = type */
+  3,   /* field[3] = was */
+};
+static const ProtobufCIntRange caravan__v1__schema_difference__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 5 }
+};
+const ProtobufCMessageDescriptor caravan__v1__schema_difference__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.SchemaDifference",
+  "SchemaDifference",
+  "Caravan__V1__SchemaDifference",
+  "caravan.v1",
+  sizeof(Caravan__V1__SchemaDifference),
+  5,
+  caravan__v1__schema_difference__field_descriptors,
+  caravan__v1__schema_difference__field_indices_by_name,
+  1,  caravan__v1__schema_difference__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__schema_difference__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__schema_change__field_descriptors[8] =
+{
+  {
+    "id",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__SchemaChange, has_id),
+    offsetof(Caravan__V1__SchemaChange, id),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "parent",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__SchemaChange, has_parent),
+    offsetof(Caravan__V1__SchemaChange, parent),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "milliseconds",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__SchemaChange, has_milliseconds),
+    offsetof(Caravan__V1__SchemaChange, milliseconds),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "user",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__SchemaChange, user),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "device",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__SchemaChange, device),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "cause",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Caravan__V1__SchemaChange, has_cause),
+    offsetof(Caravan__V1__SchemaChange, cause),
+    &caravan__v1__schema_cause__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "source",
+    7,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__SchemaChange, has_source),
+    offsetof(Caravan__V1__SchemaChange, source),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "differences",
+    8,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__SchemaChange, n_differences),
+    offsetof(Caravan__V1__SchemaChange, differences),
+    &caravan__v1__schema_difference__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__schema_change__field_indices_by_name[] = {
+  5,   /* field[5] = cause */
+  4,   /* field[4] = device */
+  7,   /* field[7] = differences */
+  0,   /* field[0] = id */
+  2,   /* field[2] = milliseconds */
+  1,   /* field[1] = parent */
+  6,   /* field[6] = source */
+  3,   /* field[3] = user */
+};
+static const ProtobufCIntRange caravan__v1__schema_change__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 8 }
+};
+const ProtobufCMessageDescriptor caravan__v1__schema_change__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.SchemaChange",
+  "SchemaChange",
+  "Caravan__V1__SchemaChange",
+  "caravan.v1",
+  sizeof(Caravan__V1__SchemaChange),
+  8,
+  caravan__v1__schema_change__field_descriptors,
+  caravan__v1__schema_change__field_indices_by_name,
+  1,  caravan__v1__schema_change__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__schema_change__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__schema_history_request__field_descriptors[5] =
+{
+  {
+    "container",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__SchemaHistoryRequest, container),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "environment",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__SchemaHistoryRequest, environment),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "user",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__SchemaHistoryRequest, user),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "before",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__SchemaHistoryRequest, has_before),
+    offsetof(Caravan__V1__SchemaHistoryRequest, before),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "limit",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__SchemaHistoryRequest, has_limit),
+    offsetof(Caravan__V1__SchemaHistoryRequest, limit),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__schema_history_request__field_indices_by_name[] = {
+  3,   /* field[3] = before */
+  0,   /* field[0] = container */
+  1,   /* field[1] = environment */
+  4,   /* field[4] = limit */
+  2,   /* field[2] = user */
+};
+static const ProtobufCIntRange caravan__v1__schema_history_request__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 5 }
+};
+const ProtobufCMessageDescriptor caravan__v1__schema_history_request__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.SchemaHistoryRequest",
+  "SchemaHistoryRequest",
+  "Caravan__V1__SchemaHistoryRequest",
+  "caravan.v1",
+  sizeof(Caravan__V1__SchemaHistoryRequest),
+  5,
+  caravan__v1__schema_history_request__field_descriptors,
+  caravan__v1__schema_history_request__field_indices_by_name,
+  1,  caravan__v1__schema_history_request__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__schema_history_request__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__schema_history_reply__field_descriptors[2] =
+{
+  {
+    "changes",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__SchemaHistoryReply, n_changes),
+    offsetof(Caravan__V1__SchemaHistoryReply, changes),
+    &caravan__v1__schema_change__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "more",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__SchemaHistoryReply, has_more),
+    offsetof(Caravan__V1__SchemaHistoryReply, more),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__schema_history_reply__field_indices_by_name[] = {
+  0,   /* field[0] = changes */
+  1,   /* field[1] = more */
+};
+static const ProtobufCIntRange caravan__v1__schema_history_reply__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__schema_history_reply__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.SchemaHistoryReply",
+  "SchemaHistoryReply",
+  "Caravan__V1__SchemaHistoryReply",
+  "caravan.v1",
+  sizeof(Caravan__V1__SchemaHistoryReply),
+  2,
+  caravan__v1__schema_history_reply__field_descriptors,
+  caravan__v1__schema_history_reply__field_indices_by_name,
+  1,  caravan__v1__schema_history_reply__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__schema_history_reply__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__schema_call__field_descriptors[3] =
+{
+  {
+    "change",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__SchemaCall, call_case),
+    offsetof(Caravan__V1__SchemaCall, change),
+    &caravan__v1__change_schema_request__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "list",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__SchemaCall, call_case),
+    offsetof(Caravan__V1__SchemaCall, list),
+    &caravan__v1__list_types_request__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "history",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__SchemaCall, call_case),
+    offsetof(Caravan__V1__SchemaCall, history),
+    &caravan__v1__schema_history_request__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__schema_call__field_indices_by_name[] = {
+  0,   /* field[0] = change */
+  2,   /* field[2] = history */
+  1,   /* field[1] = list */
+};
+static const ProtobufCIntRange caravan__v1__schema_call__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor caravan__v1__schema_call__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.SchemaCall",
+  "SchemaCall",
+  "Caravan__V1__SchemaCall",
+  "caravan.v1",
+  sizeof(Caravan__V1__SchemaCall),
+  3,
+  caravan__v1__schema_call__field_descriptors,
+  caravan__v1__schema_call__field_indices_by_name,
+  1,  caravan__v1__schema_call__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__schema_call__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__schema_answer__field_descriptors[3] =
+{
+  {
+    "change",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__SchemaAnswer, answer_case),
+    offsetof(Caravan__V1__SchemaAnswer, change),
+    &caravan__v1__change_schema_reply__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "list",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__SchemaAnswer, answer_case),
+    offsetof(Caravan__V1__SchemaAnswer, list),
+    &caravan__v1__list_types_reply__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "history",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__SchemaAnswer, answer_case),
+    offsetof(Caravan__V1__SchemaAnswer, history),
+    &caravan__v1__schema_history_reply__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__schema_answer__field_indices_by_name[] = {
+  0,   /* field[0] = change */
+  2,   /* field[2] = history */
+  1,   /* field[1] = list */
+};
+static const ProtobufCIntRange caravan__v1__schema_answer__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor caravan__v1__schema_answer__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.SchemaAnswer",
+  "SchemaAnswer",
+  "Caravan__V1__SchemaAnswer",
+  "caravan.v1",
+  sizeof(Caravan__V1__SchemaAnswer),
+  3,
+  caravan__v1__schema_answer__field_descriptors,
+  caravan__v1__schema_answer__field_indices_by_name,
+  1,  caravan__v1__schema_answer__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__schema_answer__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor caravan__v1__registered_container__field_descriptors[7] =
@@ -1610,4 +3247,42 @@ const ProtobufCMessageDescriptor caravan__v1__containers_reply__descriptor =
   1,  caravan__v1__containers_reply__number_ranges,
   (ProtobufCMessageInit) caravan__v1__containers_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCEnumValue caravan__v1__schema_cause__enum_values_by_number[7] =
+{
+  { "SCHEMA_CAUSE_UNSPECIFIED", "CARAVAN__V1__SCHEMA_CAUSE__SCHEMA_CAUSE_UNSPECIFIED", 0 },
+  { "SCHEMA_CAUSE_INFERRED", "CARAVAN__V1__SCHEMA_CAUSE__SCHEMA_CAUSE_INFERRED", 1 },
+  { "SCHEMA_CAUSE_SAID", "CARAVAN__V1__SCHEMA_CAUSE__SCHEMA_CAUSE_SAID", 2 },
+  { "SCHEMA_CAUSE_REMOVED", "CARAVAN__V1__SCHEMA_CAUSE__SCHEMA_CAUSE_REMOVED", 3 },
+  { "SCHEMA_CAUSE_PROMOTED", "CARAVAN__V1__SCHEMA_CAUSE__SCHEMA_CAUSE_PROMOTED", 4 },
+  { "SCHEMA_CAUSE_RESET", "CARAVAN__V1__SCHEMA_CAUSE__SCHEMA_CAUSE_RESET", 5 },
+  { "SCHEMA_CAUSE_IMPORTED", "CARAVAN__V1__SCHEMA_CAUSE__SCHEMA_CAUSE_IMPORTED", 6 },
+};
+static const ProtobufCIntRange caravan__v1__schema_cause__value_ranges[] = {
+{0, 0},{0, 7}
+};
+static const ProtobufCEnumValueIndex caravan__v1__schema_cause__enum_values_by_name[7] =
+{
+  { "SCHEMA_CAUSE_IMPORTED", 6 },
+  { "SCHEMA_CAUSE_INFERRED", 1 },
+  { "SCHEMA_CAUSE_PROMOTED", 4 },
+  { "SCHEMA_CAUSE_REMOVED", 3 },
+  { "SCHEMA_CAUSE_RESET", 5 },
+  { "SCHEMA_CAUSE_SAID", 2 },
+  { "SCHEMA_CAUSE_UNSPECIFIED", 0 },
+};
+const ProtobufCEnumDescriptor caravan__v1__schema_cause__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "caravan.v1.SchemaCause",
+  "SchemaCause",
+  "Caravan__V1__SchemaCause",
+  "caravan.v1",
+  7,
+  caravan__v1__schema_cause__enum_values_by_number,
+  7,
+  caravan__v1__schema_cause__enum_values_by_name,
+  1,
+  caravan__v1__schema_cause__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
 };

@@ -3437,7 +3437,7 @@ const ProtobufCMessageDescriptor caravan__v1__field_stamp__descriptor =
   (ProtobufCMessageInit) caravan__v1__field_stamp__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__commit_request__field_descriptors[9] =
+static const ProtobufCFieldDescriptor caravan__v1__commit_request__field_descriptors[10] =
 {
   {
     "zone",
@@ -3547,6 +3547,18 @@ static const ProtobufCFieldDescriptor caravan__v1__commit_request__field_descrip
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "retired",
+    11,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__CommitRequest, n_retired),
+    offsetof(Caravan__V1__CommitRequest, retired),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_PACKED,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__commit_request__field_indices_by_name[] = {
   5,   /* field[5] = atomic */
@@ -3555,14 +3567,16 @@ static const unsigned caravan__v1__commit_request__field_indices_by_name[] = {
   6,   /* field[6] = mutations */
   3,   /* field[3] = op */
   4,   /* field[4] = op_floor */
+  9,   /* field[9] = retired */
   8,   /* field[8] = rights */
   1,   /* field[1] = writer */
   0,   /* field[0] = zone */
 };
-static const ProtobufCIntRange caravan__v1__commit_request__number_ranges[1 + 1] =
+static const ProtobufCIntRange caravan__v1__commit_request__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 0, 9 }
+  { 11, 9 },
+  { 0, 10 }
 };
 const ProtobufCMessageDescriptor caravan__v1__commit_request__descriptor =
 {
@@ -3572,10 +3586,10 @@ const ProtobufCMessageDescriptor caravan__v1__commit_request__descriptor =
   "Caravan__V1__CommitRequest",
   "caravan.v1",
   sizeof(Caravan__V1__CommitRequest),
-  9,
+  10,
   caravan__v1__commit_request__field_descriptors,
   caravan__v1__commit_request__field_indices_by_name,
-  1,  caravan__v1__commit_request__number_ranges,
+  2,  caravan__v1__commit_request__number_ranges,
   (ProtobufCMessageInit) caravan__v1__commit_request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };

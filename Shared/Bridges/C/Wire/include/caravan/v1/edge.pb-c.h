@@ -24,6 +24,8 @@ typedef struct Caravan__V1__Exchange Caravan__V1__Exchange;
 typedef struct Caravan__V1__Operation Caravan__V1__Operation;
 typedef struct Caravan__V1__Hello Caravan__V1__Hello;
 typedef struct Caravan__V1__ProposeTable Caravan__V1__ProposeTable;
+typedef struct Caravan__V1__AskSchema Caravan__V1__AskSchema;
+typedef struct Caravan__V1__SchemaResult Caravan__V1__SchemaResult;
 typedef struct Caravan__V1__Push Caravan__V1__Push;
 typedef struct Caravan__V1__Settle Caravan__V1__Settle;
 typedef struct Caravan__V1__Pull Caravan__V1__Pull;
@@ -240,6 +242,7 @@ typedef enum {
   CARAVAN__V1__OPERATION__KIND_ZONES = 21,
   CARAVAN__V1__OPERATION__KIND_CREATE_ZONE = 22,
   CARAVAN__V1__OPERATION__KIND_WHO_AM_I = 23,
+  CARAVAN__V1__OPERATION__KIND_SCHEMA = 24,
   CARAVAN__V1__OPERATION__KIND_LOCK = 40,
   CARAVAN__V1__OPERATION__KIND_UNLOCK = 41,
   CARAVAN__V1__OPERATION__KIND_BEGIN_GROUP = 42,
@@ -271,6 +274,7 @@ struct  Caravan__V1__Operation
     Caravan__V1__ListZones *zones;
     Caravan__V1__CreateZone *create_zone;
     Caravan__V1__WhoAmI *who_am_i;
+    Caravan__V1__AskSchema *schema;
     Caravan__V1__LockDatabase *lock;
     Caravan__V1__UnlockDatabase *unlock;
     Caravan__V1__BeginGroup *begin_group;
@@ -331,6 +335,39 @@ struct  Caravan__V1__ProposeTable
 #define CARAVAN__V1__PROPOSE_TABLE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__propose_table__descriptor) \
     , NULL, NULL, 0, 0, 0, 0 }
+
+
+/*
+ * What a developer's device asks of a container's schema. Both are messages by themselves, for they are large, and an
+ * operation is not.
+ */
+struct  Caravan__V1__AskSchema
+{
+  ProtobufCMessage base;
+  char *container;
+  /*
+   * a SchemaCall; of which container and for whom, sync says
+   */
+  protobuf_c_boolean has_call;
+  ProtobufCBinaryData call;
+};
+#define CARAVAN__V1__ASK_SCHEMA__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__ask_schema__descriptor) \
+    , NULL, 0, {0,NULL} }
+
+
+struct  Caravan__V1__SchemaResult
+{
+  ProtobufCMessage base;
+  /*
+   * a SchemaAnswer
+   */
+  protobuf_c_boolean has_answer;
+  ProtobufCBinaryData answer;
+};
+#define CARAVAN__V1__SCHEMA_RESULT__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__schema_result__descriptor) \
+    , 0, {0,NULL} }
 
 
 struct  Caravan__V1__Push
@@ -775,6 +812,7 @@ typedef enum {
   CARAVAN__V1__RESULT__KIND_ZONES = 21,
   CARAVAN__V1__RESULT__KIND_ZONE = 22,
   CARAVAN__V1__RESULT__KIND_PERSON = 23,
+  CARAVAN__V1__RESULT__KIND_SCHEMA = 24,
   CARAVAN__V1__RESULT__KIND_LOCK = 40,
   CARAVAN__V1__RESULT__KIND_OPERATION = 41,
   CARAVAN__V1__RESULT__KIND_PART = 42,
@@ -812,6 +850,7 @@ struct  Caravan__V1__Result
      */
     Caravan__V1__ZoneState *zone;
     Caravan__V1__Person *person;
+    Caravan__V1__SchemaResult *schema;
     Caravan__V1__LockState *lock;
     Caravan__V1__OperationState *operation;
     Caravan__V1__PartState *part;
@@ -1563,6 +1602,44 @@ Caravan__V1__ProposeTable *
                       const uint8_t       *data);
 void   caravan__v1__propose_table__free_unpacked
                      (Caravan__V1__ProposeTable *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__AskSchema methods */
+void   caravan__v1__ask_schema__init
+                     (Caravan__V1__AskSchema         *message);
+size_t caravan__v1__ask_schema__get_packed_size
+                     (const Caravan__V1__AskSchema   *message);
+size_t caravan__v1__ask_schema__pack
+                     (const Caravan__V1__AskSchema   *message,
+                      uint8_t             *out);
+size_t caravan__v1__ask_schema__pack_to_buffer
+                     (const Caravan__V1__AskSchema   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__AskSchema *
+       caravan__v1__ask_schema__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__ask_schema__free_unpacked
+                     (Caravan__V1__AskSchema *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__SchemaResult methods */
+void   caravan__v1__schema_result__init
+                     (Caravan__V1__SchemaResult         *message);
+size_t caravan__v1__schema_result__get_packed_size
+                     (const Caravan__V1__SchemaResult   *message);
+size_t caravan__v1__schema_result__pack
+                     (const Caravan__V1__SchemaResult   *message,
+                      uint8_t             *out);
+size_t caravan__v1__schema_result__pack_to_buffer
+                     (const Caravan__V1__SchemaResult   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__SchemaResult *
+       caravan__v1__schema_result__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__schema_result__free_unpacked
+                     (Caravan__V1__SchemaResult *message,
                       ProtobufCAllocator *allocator);
 /* Caravan__V1__Push methods */
 void   caravan__v1__push__init
@@ -2496,6 +2573,12 @@ typedef void (*Caravan__V1__Hello_Closure)
 typedef void (*Caravan__V1__ProposeTable_Closure)
                  (const Caravan__V1__ProposeTable *message,
                   void *closure_data);
+typedef void (*Caravan__V1__AskSchema_Closure)
+                 (const Caravan__V1__AskSchema *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__SchemaResult_Closure)
+                 (const Caravan__V1__SchemaResult *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__Push_Closure)
                  (const Caravan__V1__Push *message,
                   void *closure_data);
@@ -2657,6 +2740,8 @@ extern const ProtobufCMessageDescriptor caravan__v1__exchange__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__operation__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__hello__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__propose_table__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__ask_schema__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__schema_result__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__push__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__settle__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__pull__descriptor;

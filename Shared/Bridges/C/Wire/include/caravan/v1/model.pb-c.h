@@ -474,10 +474,16 @@ struct  Caravan__V1__FieldDefinition
    */
   protobuf_c_boolean has_encrypted;
   protobuf_c_boolean encrypted;
+  /*
+   * What queries may do with it, in bits: 1 queryable, 2 sortable, 4 searchable. Absent: all that its kind can have; in
+   * a proposal: as registered.
+   */
+  protobuf_c_boolean has_indexes;
+  uint32_t indexes;
 };
 #define CARAVAN__V1__FIELD_DEFINITION__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__field_definition__descriptor) \
-    , 0, 0, NULL, 0, CARAVAN__V1__FIELD_KIND__FIELD_KIND_UNSPECIFIED, 0, 0, 0, 0 }
+    , 0, 0, NULL, 0, CARAVAN__V1__FIELD_KIND__FIELD_KIND_UNSPECIFIED, 0, 0, 0, 0, 0, 0 }
 
 
 struct  Caravan__V1__TypeSettings

@@ -22,11 +22,25 @@ typedef struct Caravan__V1__TypeReply Caravan__V1__TypeReply;
 typedef struct Caravan__V1__GrantsRequest Caravan__V1__GrantsRequest;
 typedef struct Caravan__V1__GrantedType Caravan__V1__GrantedType;
 typedef struct Caravan__V1__GrantsReply Caravan__V1__GrantsReply;
+typedef struct Caravan__V1__RetiredType Caravan__V1__RetiredType;
 typedef struct Caravan__V1__ContainerSettings Caravan__V1__ContainerSettings;
 typedef struct Caravan__V1__ContainerRequest Caravan__V1__ContainerRequest;
 typedef struct Caravan__V1__ContainerReply Caravan__V1__ContainerReply;
 typedef struct Caravan__V1__ListTypesRequest Caravan__V1__ListTypesRequest;
 typedef struct Caravan__V1__ListTypesReply Caravan__V1__ListTypesReply;
+typedef struct Caravan__V1__ChangeSchemaRequest Caravan__V1__ChangeSchemaRequest;
+typedef struct Caravan__V1__PromoteTypes Caravan__V1__PromoteTypes;
+typedef struct Caravan__V1__ResetTypes Caravan__V1__ResetTypes;
+typedef struct Caravan__V1__ImportTypes Caravan__V1__ImportTypes;
+typedef struct Caravan__V1__RemoveType Caravan__V1__RemoveType;
+typedef struct Caravan__V1__IndexFields Caravan__V1__IndexFields;
+typedef struct Caravan__V1__ChangeSchemaReply Caravan__V1__ChangeSchemaReply;
+typedef struct Caravan__V1__SchemaDifference Caravan__V1__SchemaDifference;
+typedef struct Caravan__V1__SchemaChange Caravan__V1__SchemaChange;
+typedef struct Caravan__V1__SchemaHistoryRequest Caravan__V1__SchemaHistoryRequest;
+typedef struct Caravan__V1__SchemaHistoryReply Caravan__V1__SchemaHistoryReply;
+typedef struct Caravan__V1__SchemaCall Caravan__V1__SchemaCall;
+typedef struct Caravan__V1__SchemaAnswer Caravan__V1__SchemaAnswer;
 typedef struct Caravan__V1__RegisteredContainer Caravan__V1__RegisteredContainer;
 typedef struct Caravan__V1__ContainersRequest Caravan__V1__ContainersRequest;
 typedef struct Caravan__V1__ContainersReply Caravan__V1__ContainersReply;
@@ -34,6 +48,22 @@ typedef struct Caravan__V1__ContainersReply Caravan__V1__ContainersReply;
 
 /* --- enums --- */
 
+typedef enum _Caravan__V1__SchemaCause {
+  CARAVAN__V1__SCHEMA_CAUSE__SCHEMA_CAUSE_UNSPECIFIED = 0,
+  /*
+   * an app has made a table
+   */
+  CARAVAN__V1__SCHEMA_CAUSE__SCHEMA_CAUSE_INFERRED = 1,
+  /*
+   * somebody has said it of one type
+   */
+  CARAVAN__V1__SCHEMA_CAUSE__SCHEMA_CAUSE_SAID = 2,
+  CARAVAN__V1__SCHEMA_CAUSE__SCHEMA_CAUSE_REMOVED = 3,
+  CARAVAN__V1__SCHEMA_CAUSE__SCHEMA_CAUSE_PROMOTED = 4,
+  CARAVAN__V1__SCHEMA_CAUSE__SCHEMA_CAUSE_RESET = 5,
+  CARAVAN__V1__SCHEMA_CAUSE__SCHEMA_CAUSE_IMPORTED = 6
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__SCHEMA_CAUSE)
+} Caravan__V1__SchemaCause;
 
 /* --- messages --- */
 
@@ -65,10 +95,14 @@ struct  Caravan__V1__ProposeTypeRequest
    */
   protobuf_c_boolean has_declared;
   protobuf_c_boolean declared;
+  /*
+   * of that user; for the history
+   */
+  char *device;
 };
 #define CARAVAN__V1__PROPOSE_TYPE_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__propose_type_request__descriptor) \
-    , NULL, NULL, NULL, 0, 0, NULL, 0, 0, 0, 0 }
+    , NULL, NULL, NULL, 0, 0, NULL, 0, 0, 0, 0, NULL }
 
 
 struct  Caravan__V1__TypeRequest
@@ -139,10 +173,30 @@ struct  Caravan__V1__GrantsReply
    */
   size_t n_types;
   Caravan__V1__GrantedType **types;
+  size_t n_retired;
+  Caravan__V1__RetiredType **retired;
 };
 #define CARAVAN__V1__GRANTS_REPLY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__grants_reply__descriptor) \
-    , 0,NULL }
+    , 0,NULL, 0,NULL }
+
+
+/*
+ * Types that were removed, in development, and had this name: nobody gets their records (CK-90).
+ */
+struct  Caravan__V1__RetiredType
+{
+  ProtobufCMessage base;
+  char *name;
+  /*
+   * ids, oldest first
+   */
+  size_t n_versions;
+  uint32_t *versions;
+};
+#define CARAVAN__V1__RETIRED_TYPE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__retired_type__descriptor) \
+    , NULL, 0,NULL }
 
 
 /*
@@ -205,10 +259,14 @@ struct  Caravan__V1__ListTypesRequest
   ProtobufCMessage base;
   char *container;
   char *environment;
+  /*
+   * as in ChangeSchemaRequest; absent: a service looks
+   */
+  char *user;
 };
 #define CARAVAN__V1__LIST_TYPES_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__list_types_request__descriptor) \
-    , NULL, NULL }
+    , NULL, NULL, NULL }
 
 
 struct  Caravan__V1__ListTypesReply
@@ -216,10 +274,315 @@ struct  Caravan__V1__ListTypesReply
   ProtobufCMessage base;
   size_t n_types;
   Caravan__V1__RecordType **types;
+  /*
+   * which one they are; 0: its history has not begun
+   */
+  protobuf_c_boolean has_schema;
+  uint32_t schema;
 };
 #define CARAVAN__V1__LIST_TYPES_REPLY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__list_types_reply__descriptor) \
+    , 0,NULL, 0, 0 }
+
+
+typedef enum {
+  CARAVAN__V1__CHANGE_SCHEMA_REQUEST__CHANGE__NOT_SET = 0,
+  CARAVAN__V1__CHANGE_SCHEMA_REQUEST__CHANGE_PROMOTE = 10,
+  CARAVAN__V1__CHANGE_SCHEMA_REQUEST__CHANGE_RESET = 11,
+  CARAVAN__V1__CHANGE_SCHEMA_REQUEST__CHANGE_IMPORT_TYPES = 12,
+  CARAVAN__V1__CHANGE_SCHEMA_REQUEST__CHANGE_REMOVE = 13,
+  CARAVAN__V1__CHANGE_SCHEMA_REQUEST__CHANGE_INDEX = 14
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__CHANGE_SCHEMA_REQUEST__CHANGE__CASE)
+} Caravan__V1__ChangeSchemaRequest__ChangeCase;
+
+/*
+ * What is said of a container's schema as a whole, by its owner, a developer or the operator.
+ */
+struct  Caravan__V1__ChangeSchemaRequest
+{
+  ProtobufCMessage base;
+  char *container;
+  /*
+   * whose schema changes
+   */
+  char *environment;
+  /*
+   * whose device asks, as the broker proves it
+   */
+  char *user;
+  char *device;
+  protobuf_c_boolean has_by_operator;
+  protobuf_c_boolean by_operator;
+  /*
+   * say what would change, and change nothing
+   */
+  protobuf_c_boolean has_preview;
+  protobuf_c_boolean preview;
+  Caravan__V1__ChangeSchemaRequest__ChangeCase change_case;
+  union {
+    Caravan__V1__PromoteTypes *promote;
+    Caravan__V1__ResetTypes *reset;
+    Caravan__V1__ImportTypes *import_types;
+    Caravan__V1__RemoveType *remove;
+    Caravan__V1__IndexFields *index;
+  };
+};
+#define CARAVAN__V1__CHANGE_SCHEMA_REQUEST__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__change_schema_request__descriptor) \
+    , NULL, NULL, NULL, NULL, 0, 0, 0, 0, CARAVAN__V1__CHANGE_SCHEMA_REQUEST__CHANGE__NOT_SET, {0} }
+
+
+/*
+ * To production: what these types of development have more, with their settings, grants and indexes.
+ */
+struct  Caravan__V1__PromoteTypes
+{
+  ProtobufCMessage base;
+  /*
+   * none: all
+   */
+  size_t n_types;
+  char **types;
+};
+#define CARAVAN__V1__PROMOTE_TYPES__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__promote_types__descriptor) \
     , 0,NULL }
+
+
+/*
+ * Development becomes as production is.
+ */
+struct  Caravan__V1__ResetTypes
+{
+  ProtobufCMessage base;
+};
+#define CARAVAN__V1__RESET_TYPES__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__reset_types__descriptor) \
+     }
+
+
+/*
+ * Development becomes exactly so.
+ */
+struct  Caravan__V1__ImportTypes
+{
+  ProtobufCMessage base;
+  size_t n_types;
+  Caravan__V1__RecordType **types;
+  /*
+   * what is left out may go; else that is refused
+   */
+  protobuf_c_boolean has_removes;
+  protobuf_c_boolean removes;
+};
+#define CARAVAN__V1__IMPORT_TYPES__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__import_types__descriptor) \
+    , 0,NULL, 0, 0 }
+
+
+/*
+ * From development.
+ */
+struct  Caravan__V1__RemoveType
+{
+  ProtobufCMessage base;
+  char *type;
+  /*
+   * only this field
+   */
+  char *field;
+};
+#define CARAVAN__V1__REMOVE_TYPE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__remove_type__descriptor) \
+    , NULL, NULL }
+
+
+struct  Caravan__V1__IndexFields
+{
+  ProtobufCMessage base;
+  char *type;
+  /*
+   * names and indexes
+   */
+  size_t n_fields;
+  Caravan__V1__FieldDefinition **fields;
+};
+#define CARAVAN__V1__INDEX_FIELDS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__index_fields__descriptor) \
+    , NULL, 0,NULL }
+
+
+struct  Caravan__V1__ChangeSchemaReply
+{
+  ProtobufCMessage base;
+  /*
+   * absent: everything was so already
+   */
+  Caravan__V1__SchemaChange *change;
+};
+#define CARAVAN__V1__CHANGE_SCHEMA_REPLY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__change_schema_reply__descriptor) \
+    , NULL }
+
+
+/*
+ * One thing that is otherwise in one schema than in another.
+ */
+struct  Caravan__V1__SchemaDifference
+{
+  ProtobufCMessage base;
+  char *type;
+  /*
+   * empty: of the type as a whole
+   */
+  char *field;
+  /*
+   * type, field, indexes, a setting, or grant and a role
+   */
+  char *property;
+  /*
+   * empty: it was not there
+   */
+  char *was;
+  /*
+   * empty: it is gone
+   */
+  char *now;
+};
+#define CARAVAN__V1__SCHEMA_DIFFERENCE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__schema_difference__descriptor) \
+    , NULL, NULL, NULL, NULL, NULL }
+
+
+/*
+ * Immutable (CK-92). In a preview: with the id that it would have.
+ */
+struct  Caravan__V1__SchemaChange
+{
+  ProtobufCMessage base;
+  /*
+   * of the schema that it makes
+   */
+  protobuf_c_boolean has_id;
+  uint32_t id;
+  /*
+   * of the one before; 0: before the history began
+   */
+  protobuf_c_boolean has_parent;
+  uint32_t parent;
+  /*
+   * Unix time
+   */
+  protobuf_c_boolean has_milliseconds;
+  uint64_t milliseconds;
+  /*
+   * empty: the operator
+   */
+  char *user;
+  char *device;
+  protobuf_c_boolean has_cause;
+  Caravan__V1__SchemaCause cause;
+  /*
+   * the schema of the other environment that it comes from
+   */
+  protobuf_c_boolean has_source;
+  uint32_t source;
+  size_t n_differences;
+  Caravan__V1__SchemaDifference **differences;
+};
+#define CARAVAN__V1__SCHEMA_CHANGE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__schema_change__descriptor) \
+    , 0, 0, 0, 0, 0, 0, NULL, NULL, 0, CARAVAN__V1__SCHEMA_CAUSE__SCHEMA_CAUSE_UNSPECIFIED, 0, 0, 0,NULL }
+
+
+/*
+ * The latest first.
+ */
+struct  Caravan__V1__SchemaHistoryRequest
+{
+  ProtobufCMessage base;
+  char *container;
+  char *environment;
+  /*
+   * as in ChangeSchemaRequest; absent: the operator looks
+   */
+  char *user;
+  /*
+   * only older ones; 0: from the latest on
+   */
+  protobuf_c_boolean has_before;
+  uint32_t before;
+  /*
+   * 0: as many as one answer holds
+   */
+  protobuf_c_boolean has_limit;
+  uint32_t limit;
+};
+#define CARAVAN__V1__SCHEMA_HISTORY_REQUEST__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__schema_history_request__descriptor) \
+    , NULL, NULL, NULL, 0, 0, 0, 0 }
+
+
+struct  Caravan__V1__SchemaHistoryReply
+{
+  ProtobufCMessage base;
+  size_t n_changes;
+  Caravan__V1__SchemaChange **changes;
+  protobuf_c_boolean has_more;
+  protobuf_c_boolean more;
+};
+#define CARAVAN__V1__SCHEMA_HISTORY_REPLY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__schema_history_reply__descriptor) \
+    , 0,NULL, 0, 0 }
+
+
+typedef enum {
+  CARAVAN__V1__SCHEMA_CALL__CALL__NOT_SET = 0,
+  CARAVAN__V1__SCHEMA_CALL__CALL_CHANGE = 1,
+  CARAVAN__V1__SCHEMA_CALL__CALL_LIST = 2,
+  CARAVAN__V1__SCHEMA_CALL__CALL_HISTORY = 3
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__SCHEMA_CALL__CALL__CASE)
+} Caravan__V1__SchemaCall__CallCase;
+
+/*
+ * What a developer's device asks of the schema. Sync says whose it is.
+ */
+struct  Caravan__V1__SchemaCall
+{
+  ProtobufCMessage base;
+  Caravan__V1__SchemaCall__CallCase call_case;
+  union {
+    Caravan__V1__ChangeSchemaRequest *change;
+    Caravan__V1__ListTypesRequest *list;
+    Caravan__V1__SchemaHistoryRequest *history;
+  };
+};
+#define CARAVAN__V1__SCHEMA_CALL__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__schema_call__descriptor) \
+    , CARAVAN__V1__SCHEMA_CALL__CALL__NOT_SET, {0} }
+
+
+typedef enum {
+  CARAVAN__V1__SCHEMA_ANSWER__ANSWER__NOT_SET = 0,
+  CARAVAN__V1__SCHEMA_ANSWER__ANSWER_CHANGE = 1,
+  CARAVAN__V1__SCHEMA_ANSWER__ANSWER_LIST = 2,
+  CARAVAN__V1__SCHEMA_ANSWER__ANSWER_HISTORY = 3
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__SCHEMA_ANSWER__ANSWER__CASE)
+} Caravan__V1__SchemaAnswer__AnswerCase;
+
+struct  Caravan__V1__SchemaAnswer
+{
+  ProtobufCMessage base;
+  Caravan__V1__SchemaAnswer__AnswerCase answer_case;
+  union {
+    Caravan__V1__ChangeSchemaReply *change;
+    Caravan__V1__ListTypesReply *list;
+    Caravan__V1__SchemaHistoryReply *history;
+  };
+};
+#define CARAVAN__V1__SCHEMA_ANSWER__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__schema_answer__descriptor) \
+    , CARAVAN__V1__SCHEMA_ANSWER__ANSWER__NOT_SET, {0} }
 
 
 /*
@@ -416,6 +779,25 @@ Caravan__V1__GrantsReply *
 void   caravan__v1__grants_reply__free_unpacked
                      (Caravan__V1__GrantsReply *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__RetiredType methods */
+void   caravan__v1__retired_type__init
+                     (Caravan__V1__RetiredType         *message);
+size_t caravan__v1__retired_type__get_packed_size
+                     (const Caravan__V1__RetiredType   *message);
+size_t caravan__v1__retired_type__pack
+                     (const Caravan__V1__RetiredType   *message,
+                      uint8_t             *out);
+size_t caravan__v1__retired_type__pack_to_buffer
+                     (const Caravan__V1__RetiredType   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__RetiredType *
+       caravan__v1__retired_type__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__retired_type__free_unpacked
+                     (Caravan__V1__RetiredType *message,
+                      ProtobufCAllocator *allocator);
 /* Caravan__V1__ContainerSettings methods */
 void   caravan__v1__container_settings__init
                      (Caravan__V1__ContainerSettings         *message);
@@ -511,6 +893,253 @@ Caravan__V1__ListTypesReply *
 void   caravan__v1__list_types_reply__free_unpacked
                      (Caravan__V1__ListTypesReply *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__ChangeSchemaRequest methods */
+void   caravan__v1__change_schema_request__init
+                     (Caravan__V1__ChangeSchemaRequest         *message);
+size_t caravan__v1__change_schema_request__get_packed_size
+                     (const Caravan__V1__ChangeSchemaRequest   *message);
+size_t caravan__v1__change_schema_request__pack
+                     (const Caravan__V1__ChangeSchemaRequest   *message,
+                      uint8_t             *out);
+size_t caravan__v1__change_schema_request__pack_to_buffer
+                     (const Caravan__V1__ChangeSchemaRequest   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__ChangeSchemaRequest *
+       caravan__v1__change_schema_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__change_schema_request__free_unpacked
+                     (Caravan__V1__ChangeSchemaRequest *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__PromoteTypes methods */
+void   caravan__v1__promote_types__init
+                     (Caravan__V1__PromoteTypes         *message);
+size_t caravan__v1__promote_types__get_packed_size
+                     (const Caravan__V1__PromoteTypes   *message);
+size_t caravan__v1__promote_types__pack
+                     (const Caravan__V1__PromoteTypes   *message,
+                      uint8_t             *out);
+size_t caravan__v1__promote_types__pack_to_buffer
+                     (const Caravan__V1__PromoteTypes   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__PromoteTypes *
+       caravan__v1__promote_types__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__promote_types__free_unpacked
+                     (Caravan__V1__PromoteTypes *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__ResetTypes methods */
+void   caravan__v1__reset_types__init
+                     (Caravan__V1__ResetTypes         *message);
+size_t caravan__v1__reset_types__get_packed_size
+                     (const Caravan__V1__ResetTypes   *message);
+size_t caravan__v1__reset_types__pack
+                     (const Caravan__V1__ResetTypes   *message,
+                      uint8_t             *out);
+size_t caravan__v1__reset_types__pack_to_buffer
+                     (const Caravan__V1__ResetTypes   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__ResetTypes *
+       caravan__v1__reset_types__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__reset_types__free_unpacked
+                     (Caravan__V1__ResetTypes *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__ImportTypes methods */
+void   caravan__v1__import_types__init
+                     (Caravan__V1__ImportTypes         *message);
+size_t caravan__v1__import_types__get_packed_size
+                     (const Caravan__V1__ImportTypes   *message);
+size_t caravan__v1__import_types__pack
+                     (const Caravan__V1__ImportTypes   *message,
+                      uint8_t             *out);
+size_t caravan__v1__import_types__pack_to_buffer
+                     (const Caravan__V1__ImportTypes   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__ImportTypes *
+       caravan__v1__import_types__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__import_types__free_unpacked
+                     (Caravan__V1__ImportTypes *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__RemoveType methods */
+void   caravan__v1__remove_type__init
+                     (Caravan__V1__RemoveType         *message);
+size_t caravan__v1__remove_type__get_packed_size
+                     (const Caravan__V1__RemoveType   *message);
+size_t caravan__v1__remove_type__pack
+                     (const Caravan__V1__RemoveType   *message,
+                      uint8_t             *out);
+size_t caravan__v1__remove_type__pack_to_buffer
+                     (const Caravan__V1__RemoveType   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__RemoveType *
+       caravan__v1__remove_type__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__remove_type__free_unpacked
+                     (Caravan__V1__RemoveType *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__IndexFields methods */
+void   caravan__v1__index_fields__init
+                     (Caravan__V1__IndexFields         *message);
+size_t caravan__v1__index_fields__get_packed_size
+                     (const Caravan__V1__IndexFields   *message);
+size_t caravan__v1__index_fields__pack
+                     (const Caravan__V1__IndexFields   *message,
+                      uint8_t             *out);
+size_t caravan__v1__index_fields__pack_to_buffer
+                     (const Caravan__V1__IndexFields   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__IndexFields *
+       caravan__v1__index_fields__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__index_fields__free_unpacked
+                     (Caravan__V1__IndexFields *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__ChangeSchemaReply methods */
+void   caravan__v1__change_schema_reply__init
+                     (Caravan__V1__ChangeSchemaReply         *message);
+size_t caravan__v1__change_schema_reply__get_packed_size
+                     (const Caravan__V1__ChangeSchemaReply   *message);
+size_t caravan__v1__change_schema_reply__pack
+                     (const Caravan__V1__ChangeSchemaReply   *message,
+                      uint8_t             *out);
+size_t caravan__v1__change_schema_reply__pack_to_buffer
+                     (const Caravan__V1__ChangeSchemaReply   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__ChangeSchemaReply *
+       caravan__v1__change_schema_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__change_schema_reply__free_unpacked
+                     (Caravan__V1__ChangeSchemaReply *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__SchemaDifference methods */
+void   caravan__v1__schema_difference__init
+                     (Caravan__V1__SchemaDifference         *message);
+size_t caravan__v1__schema_difference__get_packed_size
+                     (const Caravan__V1__SchemaDifference   *message);
+size_t caravan__v1__schema_difference__pack
+                     (const Caravan__V1__SchemaDifference   *message,
+                      uint8_t             *out);
+size_t caravan__v1__schema_difference__pack_to_buffer
+                     (const Caravan__V1__SchemaDifference   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__SchemaDifference *
+       caravan__v1__schema_difference__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__schema_difference__free_unpacked
+                     (Caravan__V1__SchemaDifference *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__SchemaChange methods */
+void   caravan__v1__schema_change__init
+                     (Caravan__V1__SchemaChange         *message);
+size_t caravan__v1__schema_change__get_packed_size
+                     (const Caravan__V1__SchemaChange   *message);
+size_t caravan__v1__schema_change__pack
+                     (const Caravan__V1__SchemaChange   *message,
+                      uint8_t             *out);
+size_t caravan__v1__schema_change__pack_to_buffer
+                     (const Caravan__V1__SchemaChange   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__SchemaChange *
+       caravan__v1__schema_change__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__schema_change__free_unpacked
+                     (Caravan__V1__SchemaChange *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__SchemaHistoryRequest methods */
+void   caravan__v1__schema_history_request__init
+                     (Caravan__V1__SchemaHistoryRequest         *message);
+size_t caravan__v1__schema_history_request__get_packed_size
+                     (const Caravan__V1__SchemaHistoryRequest   *message);
+size_t caravan__v1__schema_history_request__pack
+                     (const Caravan__V1__SchemaHistoryRequest   *message,
+                      uint8_t             *out);
+size_t caravan__v1__schema_history_request__pack_to_buffer
+                     (const Caravan__V1__SchemaHistoryRequest   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__SchemaHistoryRequest *
+       caravan__v1__schema_history_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__schema_history_request__free_unpacked
+                     (Caravan__V1__SchemaHistoryRequest *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__SchemaHistoryReply methods */
+void   caravan__v1__schema_history_reply__init
+                     (Caravan__V1__SchemaHistoryReply         *message);
+size_t caravan__v1__schema_history_reply__get_packed_size
+                     (const Caravan__V1__SchemaHistoryReply   *message);
+size_t caravan__v1__schema_history_reply__pack
+                     (const Caravan__V1__SchemaHistoryReply   *message,
+                      uint8_t             *out);
+size_t caravan__v1__schema_history_reply__pack_to_buffer
+                     (const Caravan__V1__SchemaHistoryReply   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__SchemaHistoryReply *
+       caravan__v1__schema_history_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__schema_history_reply__free_unpacked
+                     (Caravan__V1__SchemaHistoryReply *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__SchemaCall methods */
+void   caravan__v1__schema_call__init
+                     (Caravan__V1__SchemaCall         *message);
+size_t caravan__v1__schema_call__get_packed_size
+                     (const Caravan__V1__SchemaCall   *message);
+size_t caravan__v1__schema_call__pack
+                     (const Caravan__V1__SchemaCall   *message,
+                      uint8_t             *out);
+size_t caravan__v1__schema_call__pack_to_buffer
+                     (const Caravan__V1__SchemaCall   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__SchemaCall *
+       caravan__v1__schema_call__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__schema_call__free_unpacked
+                     (Caravan__V1__SchemaCall *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__SchemaAnswer methods */
+void   caravan__v1__schema_answer__init
+                     (Caravan__V1__SchemaAnswer         *message);
+size_t caravan__v1__schema_answer__get_packed_size
+                     (const Caravan__V1__SchemaAnswer   *message);
+size_t caravan__v1__schema_answer__pack
+                     (const Caravan__V1__SchemaAnswer   *message,
+                      uint8_t             *out);
+size_t caravan__v1__schema_answer__pack_to_buffer
+                     (const Caravan__V1__SchemaAnswer   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__SchemaAnswer *
+       caravan__v1__schema_answer__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__schema_answer__free_unpacked
+                     (Caravan__V1__SchemaAnswer *message,
+                      ProtobufCAllocator *allocator);
 /* Caravan__V1__RegisteredContainer methods */
 void   caravan__v1__registered_container__init
                      (Caravan__V1__RegisteredContainer         *message);
@@ -588,6 +1217,9 @@ typedef void (*Caravan__V1__GrantedType_Closure)
 typedef void (*Caravan__V1__GrantsReply_Closure)
                  (const Caravan__V1__GrantsReply *message,
                   void *closure_data);
+typedef void (*Caravan__V1__RetiredType_Closure)
+                 (const Caravan__V1__RetiredType *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__ContainerSettings_Closure)
                  (const Caravan__V1__ContainerSettings *message,
                   void *closure_data);
@@ -602,6 +1234,45 @@ typedef void (*Caravan__V1__ListTypesRequest_Closure)
                   void *closure_data);
 typedef void (*Caravan__V1__ListTypesReply_Closure)
                  (const Caravan__V1__ListTypesReply *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__ChangeSchemaRequest_Closure)
+                 (const Caravan__V1__ChangeSchemaRequest *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__PromoteTypes_Closure)
+                 (const Caravan__V1__PromoteTypes *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__ResetTypes_Closure)
+                 (const Caravan__V1__ResetTypes *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__ImportTypes_Closure)
+                 (const Caravan__V1__ImportTypes *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__RemoveType_Closure)
+                 (const Caravan__V1__RemoveType *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__IndexFields_Closure)
+                 (const Caravan__V1__IndexFields *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__ChangeSchemaReply_Closure)
+                 (const Caravan__V1__ChangeSchemaReply *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__SchemaDifference_Closure)
+                 (const Caravan__V1__SchemaDifference *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__SchemaChange_Closure)
+                 (const Caravan__V1__SchemaChange *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__SchemaHistoryRequest_Closure)
+                 (const Caravan__V1__SchemaHistoryRequest *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__SchemaHistoryReply_Closure)
+                 (const Caravan__V1__SchemaHistoryReply *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__SchemaCall_Closure)
+                 (const Caravan__V1__SchemaCall *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__SchemaAnswer_Closure)
+                 (const Caravan__V1__SchemaAnswer *message,
                   void *closure_data);
 typedef void (*Caravan__V1__RegisteredContainer_Closure)
                  (const Caravan__V1__RegisteredContainer *message,
@@ -618,17 +1289,32 @@ typedef void (*Caravan__V1__ContainersReply_Closure)
 
 /* --- descriptors --- */
 
+extern const ProtobufCEnumDescriptor    caravan__v1__schema_cause__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__propose_type_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__type_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__type_reply__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__grants_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__granted_type__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__grants_reply__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__retired_type__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__container_settings__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__container_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__container_reply__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__list_types_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__list_types_reply__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__change_schema_request__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__promote_types__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__reset_types__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__import_types__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__remove_type__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__index_fields__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__change_schema_reply__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__schema_difference__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__schema_change__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__schema_history_request__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__schema_history_reply__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__schema_call__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__schema_answer__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__registered_container__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__containers_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__containers_reply__descriptor;

@@ -308,10 +308,15 @@ struct  Caravan__V1__CommitRequest
    */
   size_t n_rights;
   Caravan__V1__TypeRights **rights;
+  /*
+   * Ids of types that were removed, at most Limits.retiredVersions: their records count as if they were not there.
+   */
+  size_t n_retired;
+  uint32_t *retired;
 };
 #define CARAVAN__V1__COMMIT_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__commit_request__descriptor) \
-    , NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0,NULL, 0,NULL, 0,NULL }
+    , NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0,NULL, 0,NULL, 0,NULL, 0,NULL }
 
 
 /*

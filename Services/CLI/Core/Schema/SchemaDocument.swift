@@ -1,0 +1,132 @@
+public import CaravanModel
+
+/// A container's schema as a text that people keep with their app's source: CloudKit's schema language, and what
+/// Caravan says of a type beside it.
+///
+///     DEFINE SCHEMA
+///
+///     RECORD TYPE photos (
+///         name  STRING QUERYABLE SORTABLE SEARCHABLE,
+///         photo ASSET,
+///         GRANT READ TO "_world"
+///     ) WITH (conflicts fieldMerge, ttl 30d);
+///
+/// Grammar, keywords in any case, `//` and `--` to the end of the line and `/* */` are comments:
+///
+///     schema  = "DEFINE" "SCHEMA" *(type ";")
+///     type    = "RECORD" "TYPE" name "(" item *("," item) ")" ["WITH" "(" setting *("," setting) ")"]
+///     item    = name kind *("QUERYABLE" / "SORTABLE" / "SEARCHABLE") / "GRANT" right *("," right) "TO" name
+///     kind    = ["ENCRYPTED"] (value / "LIST" "<" value ">")
+///     value   = "ASSET" / "BYTES" / "DOUBLE" / "INT64" / "LOCATION" / "REFERENCE" / "STRING" / "TIMESTAMP"
+///             / "NUMBER" ["PREFERRED" "AS" ("INT64" / "DOUBLE" / "TIMESTAMP")]
+///     right   = "READ" / "CREATE" / "WRITE"
+///     setting = word word                             as `caravan schema set` names and takes them; `grants nothing`
+///     name    = word / DQUOTE 1*character DQUOTE
+///
+/// A field without words behind its kind is not queried. A type without grants has the usual ones, and one without
+/// settings behaves as usual: the text says all that is otherwise. Fields that every record has (`___createTime` and
+/// others) may stand in it, and say nothing.
+public struct SchemaDocument: Sendable, Hashable {
+  /// Of the text.
+  public static let maximumBytes = 1 << 20
+  /// Types of one text: as many as one change writes.
+  public static let maximumTypes = 190
+
+  /// In the order in which they stand. Their ids are 0, and everything that can be left open is said.
+  public let types: [RecordType]
+
+  /// - Throws: `schemaViolation` with line and column (in characters, from 1), what was found there and what is
+  ///   expected; `limitExceeded`; `featureDisabled` for what Caravan does not have.
+  public init(parsing text: String) throws(CaravanError) {
+    guard text.utf8.count <= Self.maximumBytes else {
+      throw CaravanError(
+        .limitExceeded, "the schema's text has \(text.utf8.count) bytes: the limit is \(Self.maximumBytes)")
+    }
+    var parser = try SchemaDocumentParser(text)
+    types = try parser.document()
+  }
+
+  /// What a registry has.
+  public init(_ types: [RecordType]) {
+    self.types = types.map { type in
+      var type = type
+      (type.id, type.definition) = (0, 0)
+      (type.settings, type.grants) = (type.settings ?? TypeSettings(), type.grants ?? .standard)
+      for index in type.fields.indices {
+        type.fields[index].id = 0
+        type.fields[index].indexes = type.fields[index].effectiveIndexes
+      }
+      return type
+    }
+  }
+}
+
+// MARK: The text
+
+extension SchemaDocument: CustomStringConvertible {
+  /// Parses to the same value; two schemas that are the same have the same text.
+  public var description: String {
+    "DEFINE SCHEMA\n" + types.sorted { $0.name < $1.name }.map { "\n\($0.declaration)\n" }.joined()
+  }
+}
+
+extension RecordType {
+  fileprivate var declaration: String {
+    let names = fields.map(\.name.quotedIfNeeded)
+    let width = names.map(\.count).max() ?? 0
+    var items = zip(names, fields).map { name, field in
+      ([name + String(repeating: " ", count: width - name.count), field.kindText] + field.indexWords)
+        .joined(separator: " ")
+    }
+    let grants = grants ?? .standard
+    for role in TypeGrants.Role.allCases where !grants[role].isEmpty {
+      let rights = TypeGrants.Rights.words.filter { grants[role].contains($0.right) }.map { $0.word.uppercased() }
+      items.append("GRANT \(rights.joined(separator: ", ")) TO \"\(role.schemaName)\"")
+    }
+    var settings = [SchemaSettings.text(settings ?? TypeSettings())].filter { !$0.isEmpty }
+    if TypeGrants.Role.allCases.allSatisfy({ grants[$0].isEmpty }) { settings.append(SchemaSettings.noGrants) }
+    let with = settings.isEmpty ? "" : " WITH (\(settings.joined(separator: ", ")))"
+    return "RECORD TYPE \(name.quotedIfNeeded) (\n    " + items.joined(separator: ",\n    ") + "\n)\(with);"
+  }
+}
+
+extension FieldDefinition {
+  fileprivate var kindText: String {
+    (isEncrypted ? "ENCRYPTED " : "") + (isList ? "LIST<\(kind.documentWord)>" : kind.documentWord)
+  }
+
+  fileprivate var indexWords: [String] {
+    FieldIndexes.words.filter { effectiveIndexes.contains($0.index) }.map { $0.word.uppercased() }
+  }
+}
+
+extension String {
+  /// Words of the language are no names there.
+  fileprivate var quotedIfNeeded: String { SchemaDocumentParser.isKeyword(self) ? "\"\(self)\"" : self }
+}
+
+extension FieldKind {
+  var documentWord: String {
+    switch self {
+    case .text: "STRING"
+    case .integer: "INT64"
+    case .real: "DOUBLE"
+    case .data: "BYTES"
+    case .object: "ASSET"
+    case .date: "TIMESTAMP"
+    case .location: "LOCATION"
+    case .reference: "REFERENCE"
+    }
+  }
+}
+
+extension TypeGrants.Role {
+  /// As CloudKit calls it.
+  var schemaName: String {
+    switch self {
+    case .world: "_world"
+    case .authenticated: "_icloud"
+    case .creator: "_creator"
+    }
+  }
+}
