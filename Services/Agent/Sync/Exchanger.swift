@@ -100,8 +100,10 @@ actor Exchanger {
     try await limiter.acquire()
     defer { limiter.release() }
     let expected = operations.reduce(0) { $0 + $1.expectedAnswer }
+    // However little a pull asks for, one row comes, which may be large.
+    let atMost = operations.contains(where: \.isPull) ? max(expected, UInt64(EngineLimits.fragmentBytes)) : expected
     let passage = try await pass(
-      payload, through: gates, in: metrics.bytesUp, expecting: expected,
+      payload, through: gates, in: metrics.bytesUp, expecting: expected, atMost: atMost,
       to: .exchange(identity.device), deadline: EngineLimits.exchangeDeadline,
       failedShares: Self.shares(operations, nil))
     metrics.bytesDown.add(passage.answer.count)
@@ -138,9 +140,11 @@ actor Exchanger {
   }
 
   /// A message passes its gates and the meter, and brings its answer, which is still to be settled.
+  /// - Parameter most: bytes that the answer may have, should it be lost; nil: as many as are expected.
   private func pass(
-    _ payload: [UInt8], through gates: [LinkGuard], in counter: Counter, expecting down: UInt64, to subject: Subject,
-    deadline: Duration, failedShares: @autoclosure () -> UsageLedger.Shares
+    _ payload: [UInt8], through gates: [LinkGuard], in counter: Counter, expecting down: UInt64,
+    atMost most: UInt64? = nil,
+    to subject: Subject, deadline: Duration, failedShares: @autoclosure () -> UsageLedger.Shares
   ) async throws(CaravanError) -> (answer: [UInt8], reservation: UsageLedger.Reservation) {
     var limit = CaravanModel.LinkClass.roaming
     for linkGuard in gates { limit = min(limit, try await linkGuard.limit()) }
@@ -154,7 +158,7 @@ actor Exchanger {
       return (answer, reservation)
     } catch {
       if error.code == .timedOut {
-        sizes.withLock { $0.lost(max(payload.count, Int(clamping: down)), sentUnder: bound) }
+        sizes.withLock { $0.lost(max(payload.count, Int(clamping: most ?? down)), sentUnder: bound) }
       }
       meter.settle(reservation, up: payload.count, down: 0, shares: failedShares())
       throw error
@@ -257,6 +261,8 @@ extension CaravanError {
 
 extension Operation.Kind {
   /// It says when edits were made.
+  fileprivate var isPull: Bool { if case .pull = self { true } else { false } }
+
   fileprivate var isStamped: Bool {
     switch self {
     case .push(let push): push.mutations.contains { $0.stamp > 0 }

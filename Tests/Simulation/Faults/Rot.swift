@@ -1,4 +1,5 @@
 internal import CaravanAgentStore
+internal import CaravanAgentSync
 internal import CaravanCrypto
 internal import CaravanModel
 internal import CaravanRuntime
@@ -149,12 +150,28 @@ struct Rot: Rarity {
     var held = try await held(of: known)
     while !held.isEmpty, clock.now < end {
       try await clock.sleep(for: .seconds(5))
+      await syncOnDemand()
       held = try await self.held(of: store.damage(in: nil, atMost: Self.chunksListed))
     }
     let problems = held + (try await archiveProblems(store, known: Set(known.map(\.hash))))
     suite.ground.recorder.saw("\(known.count) chunks of the cloud were damaged") { $0.end.damageProblems += problems }
     // Whoever counts chunks in the end knows nothing of these.
     if !archive.isEmpty { _ = try await store.deleteZone(zone(), writer: "operator") }
+  }
+
+  /// What the cloud asks for goes over a link that tables may be written over: where no table is registered, apps have
+  /// to ask for a sync.
+  private func syncOnDemand() async {
+    for device in suite.devices {
+      guard let session = device.slot.session else { continue }
+      for (table, place) in suite.scale.places(of: device.user) where table.period == nil {
+        device.linkCosts.demands(place.id)
+        _ = await device.ask(session) { (session) throws(CaravanError) in
+          try await session.engine.syncNow(place.id, write: true, read: true)
+        }
+        device.linkCosts.demanded(place.id)
+      }
+    }
   }
 
   /// What is damaged at the cloud, named by a record there, and whole on a device. A device may still have old versions
