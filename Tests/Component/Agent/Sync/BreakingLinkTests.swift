@@ -38,6 +38,9 @@ private final class BreakingLink: FaultPolicy {
   /// From here on everything passes.
   func repair() { isMended.withLock { $0 = true } }
 
+  /// From here on it breaks again.
+  func spoil() { isMended.withLock { $0 = false } }
+
   func copies(of passage: Passage, random: any RandomSource) -> [Duration] {
     guard let device = [passage.sender, passage.receiver].first(where: devices.contains) else { return [.zero] }
     return counts.withLock { counts in
@@ -249,6 +252,29 @@ struct BreakingLinkTests {
       // Nothing but the push tells how much the link bears.
       _ = try? await b.agent.engine.syncNow(RunningDevice.table, write: true, read: false)
       try await Self.wait(b) { try await b.store.status(of: RunningDevice.table.app)[0].conflicts == 1 }
+    }
+  }
+
+  @Test("MOB-23: a table starts over though its first row is larger than the link bears, which was good before")
+  func startsOver() throws {
+    let link = BreakingLink(["b"], every: 12_000)
+    link.repair()
+    let suite = try SuiteCluster(seed: 11, policy: link)
+    try suite.cluster.run(deadline: .seconds(100_000)) {
+      let (a, b) = try await Self.pair(suite)
+      let large = Self.text(SeededRandom(seed: 12), 30_000)
+      try await a.register()
+      try await a.write(large, 1)
+      try await Self.wait(a) { try await a.isSettled() }
+      try await b.agent.engine.syncNow(RunningDevice.table, write: false, read: true)
+      try await a.write("small", 2)
+      try await Self.wait(a) { try await a.isSettled() }
+      link.spoil()
+      // The cloud does not know its token any more.
+      try await b.store.reset(RunningDevice.table, token: [1, 2, 3])
+      try await b.register()
+      try await Self.wait(b) { try await b.numbers() == [large: 1, "small": 2] }
+      #expect(link.count(of: "b").breaks > 0)
     }
   }
 
