@@ -27,7 +27,8 @@ struct TypeAgreement: TablePart {
       if let old {
         try renumber(FieldRenumbering(from: old, to: type), in: state)
         try noteSettings(from: old, in: state)
-        if !SchemaExtension.isAgreed(old) { try adoptKnownFields(in: state) }
+        // Rows of a type that was made anew may have come before it was agreed on.
+        if !SchemaExtension.isAgreed(old) || old.definition != type.definition { try adoptKnownFields(in: state) }
       }
       state.refused = ""
       try state.save(database)

@@ -181,7 +181,7 @@ extension TablePull {
         maxBytes: UInt32(clamping: min(wanted ?? .max, maximumBytes)), ownBodies: position.needsOwnRows,
         slackMilliseconds: slackMilliseconds, mode: position.newestFirst == nil ? .forward : .reverse,
         snapshot: position.isSnapshot, ownThrough: position.ownThrough,
-        filter: position.filter?.terms.map { FilterTerm($0) } ?? []))
+        filter: position.filter?.terms.map { FilterTerm($0) } ?? [], type: position.type ?? 0))
   }
 
   private static func agreement(_ result: Result.Kind) throws(CaravanError) -> PullSession.Agreement {

@@ -12,6 +12,11 @@ extension DeviceSession {
   func pull(_ pull: Pull, _ account: ReplyAccount) async throws(CaravanError) -> PullResult {
     let zone = try zone(pull.container, pull.zone)
     try DefaultZone.refuse(zone, "keeps no changes to pull")
+    let visibility = try await cloud.visibility.of(zone.database)
+    guard pull.type == 0 || !visibility.isRetired(pull.type) else {
+      throw CaravanError(
+        .tableNotFound, "the record type of '\(zone.name)' (\(pull.type)) was removed: propose it again")
+    }
     let position = pull.token.isEmpty ? nil : try cloud.tokens.open(pull.token, of: zone)
     let wanted = pull.maxBytes == 0 ? Limits.pageBytes : min(Int(pull.maxBytes), Limits.pageBytes)
     let comeAgain = PullResult(token: pull.token, more: true)
@@ -19,7 +24,7 @@ extension DeviceSession {
     var reply: ReadChangesReply
     do throws(CaravanError) {
       reply = try await changes(of: zone, from: position, pull, room)
-      try await omitRetired(from: &reply, of: zone)
+      try visibility.omitRetired(from: &reply)
     } catch {
       _ = account.settle(taken: room, needed: 0)
       throw error
@@ -48,16 +53,6 @@ extension DeviceSession {
       readerEpoch: pull.ownBodies ? 0 : epoch, from: position.map { CaravanWire.ChangePosition($0) }, fresh: pull.fresh,
       mode: pull.mode, snapshot: pull.snapshot, ownThrough: pull.ownThrough, filter: pull.filter)
     return try await cloud.storage.changes(of: zone, request)
-  }
-
-  /// Records of types that were removed are nobody's to get (CK-90).
-  private func omitRetired(from reply: inout ReadChangesReply, of zone: ZoneID) async throws(CaravanError) {
-    let visibility = try await cloud.visibility.of(zone.database)
-    guard !visibility.retired.isEmpty, !reply.page.isEmpty else { return }
-    var page = try EntryPage.decode(reply.page)
-    let count = page.entries.count
-    page.entries.removeAll { !$0.deleted && visibility.isRetired($0.type) }
-    if page.entries.count < count { reply.page = page.encoded() }
   }
 
   /// Which zones of the app's database changed (CK-48).
@@ -92,5 +87,16 @@ extension DeviceSession {
     }
     _ = try await cloud.storage.drop(zone, writer: device.text)
     return Empty()
+  }
+}
+
+extension RecordVisibility {
+  /// Records of types that were removed are nobody's to get (CK-90).
+  fileprivate func omitRetired(from reply: inout ReadChangesReply) throws(CaravanError) {
+    guard !retired.isEmpty, !reply.page.isEmpty else { return }
+    var page = try EntryPage.decode(reply.page)
+    let count = page.entries.count
+    page.entries.removeAll { !$0.deleted && isRetired($0.type) }
+    if page.entries.count < count { reply.page = page.encoded() }
   }
 }

@@ -280,6 +280,31 @@ import Testing
     #expect(after(.replied(.failure(Self.gone)), .absence(isNew: true), Self.seen()) == .reset(Beginning()))
   }
 
+  @Test("CK-90: where the type agreed on was removed, another one is proposed before the table starts over")
+  func lackingType() {
+    let removed = CaravanError(.tableNotFound, "the record type was removed")
+    let begin: [Event] = [Self.seen(), .opened(nil, .failure(removed)), .kept]
+    let again: [Event] = [
+      .replied(.startOver(Beginning(token: [8]))), Self.seen(), .cleared, Self.seen(token: [8], isResyncing: true),
+      Self.seen(),
+      .agreed(.type(Self.objects)), .adopted, Self.seen(Self.objects, token: [8], isResyncing: true),
+    ]
+    let (actions, _) = Self.course(begin + again)
+    #expect(
+      actions.suffix(9).dropLast() == [
+        .locate(needsOwnRows: false), .readState, .reset(Beginning(token: [8])), .readState, .readState,
+        .propose(Self.type), .adopt(Self.objects), .readState,
+      ])
+    guard case .ask(let position)? = actions.last else {
+      Issue.record("nothing is asked after that: \(actions)")
+      return
+    }
+    #expect(position.token == [8] && position.isResyncing && position.type == nil)
+    // Once more it is an error: nobody has said anything of a type.
+    let (more, _) = Self.course(begin + again + [.replied(.failure(removed))])
+    #expect(more.last == .stop(removed))
+  }
+
   @Test("what is void, or was told to start over, does so before it asks for anything")
   func void() {
     for (state, startsOver) in [(Self.seen(), true), (Self.seen(mustStartOver: true), false)] {

@@ -44,6 +44,10 @@ extension PullSession {
     case .failure(let error):
       switch error.code {
       case .invalidSyncToken: return locate(.asked)
+      case .tableNotFound where position.type != nil:
+        finding.insert(.lacksType)
+        position.type = nil
+        return locate(.asked)
       case .zoneDoesNotExist: return go(.missingZone(error), .markAbsent)
       case .featureDisabled where position.newestFirst != nil:
         position.newestFirst = nil
@@ -105,7 +109,8 @@ extension PullSession {
       position.needsOwnRows = position.needsOwnRows || seen.lacksRows
       position.filter = seen.filter
       if restart == .beginning { return go(.surveyingAgain, .readState) }
-      return beginning.lost.isEmpty ? ask(position) : go(.readingProposal, .readState)
+      let isAgreed = beginning.lost.isEmpty && !finding.contains(.lacksType)
+      return isAgreed ? ask(position) : go(.readingProposal, .readState)
     case (.readingProposal, .state(let seen)): return go(.proposing, .propose(seen.proposal))
     case (.proposing, .agreed(let agreement)): return agree(agreement, then: .restarted)
     default: trap(event)

@@ -32,6 +32,8 @@ public struct PullSession: Sendable {
     public internal(set) var isResyncing = false
     /// What the cloud may leave out.
     public internal(set) var filter: RowFilter?
+    /// The id of the type agreed on; nil: it is being agreed on.
+    public internal(set) var type: UInt32?
 
     init() {}
   }
@@ -60,6 +62,8 @@ public struct PullSession: Sendable {
     static let unexplained = Finding(rawValue: 2)
     /// The table starts over, and cannot while a push of it is in flight.
     static let awaitsPush = Finding(rawValue: 4)
+    /// The type agreed on was removed (CK-90): another one is proposed before rows come.
+    static let lacksType = Finding(rawValue: 8)
   }
 
   public init(_ table: TableID, startsOver: Bool) { (self.table, self.startsOver) = (table, startsOver) }
@@ -151,6 +155,7 @@ public struct PullSession: Sendable {
     let proposes = seen.type == nil || seen.token.isEmpty || seen.isResyncing
     if proposes, seen.type == nil, let fault = seen.fault { return stop(seen.haltedBy(table, fault)) }
     position.filter = seen.filter
+    position.type = proposes ? nil : seen.type?.id
     let known: [(Bool, Traits)] = [
       (seen.hasObjects, .hasObjects), (seen.keepsEntries, .keepsEntries), (seen.lacksChunks, .lacksChunks),
       (seen.keepsQuery, .keepsQuery), (seen.zoneIsGone, .zoneIsGone),

@@ -49,7 +49,8 @@ package enum Holder: String, Sendable, CaseIterable {
         .commit, .commits, .settle, .group, .lock, .changes, .fetch, .zones, .changed, .create, .drop, .lease,
         .schedule, .cancel, .parcel, .damage, .time,
       ])
-        + Self.schema([.type, .propose, .container, .grants]) + Self.partitioned(.notify, ["attach"])
+        + Self.schema([.type, .types, .propose, .change, .history, .container, .grants])
+        + Self.partitioned(.notify, ["attach"])
         + [SubjectPattern.everyAck(nil).text, SubjectPattern.everyExtension.text]
     case .schema: Self.storage([.commit, .commits, .changes, .fetch, .zones])
     case .notify:

@@ -710,6 +710,7 @@ public struct Pull: WireMessage, Equatable {
   public var snapshot: Bool
   public var ownThrough: UInt64
   public var filter: [FilterTerm]
+  public var type: UInt32
 
   public init(
     container: String = "",
@@ -722,7 +723,8 @@ public struct Pull: WireMessage, Equatable {
     mode: ChangeMode = .forward,
     snapshot: Bool = false,
     ownThrough: UInt64 = 0,
-    filter: [FilterTerm] = []
+    filter: [FilterTerm] = [],
+    type: UInt32 = 0
   ) {
     self.container = container
     self.zone = zone
@@ -735,6 +737,7 @@ public struct Pull: WireMessage, Equatable {
     self.snapshot = snapshot
     self.ownThrough = ownThrough
     self.filter = filter
+    self.type = type
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Pull> {
@@ -750,6 +753,7 @@ public struct Pull: WireMessage, Equatable {
     if snapshot { m.pointee.has_snapshot = 1; m.pointee.snapshot = snapshot ? 1 : 0 }
     if ownThrough != 0 { m.pointee.has_own_through = 1; m.pointee.own_through = ownThrough }
     (m.pointee.n_filter, m.pointee.filter) = arena.messages(filter) { $0.pack(into: &$1) }
+    if type != 0 { m.pointee.has_type = 1; m.pointee.type = type }
     return m
   }
 
@@ -765,6 +769,7 @@ public struct Pull: WireMessage, Equatable {
     snapshot = m.pointee.has_snapshot != 0 ? m.pointee.snapshot != 0 : false
     ownThrough = m.pointee.has_own_through != 0 ? m.pointee.own_through : 0
     filter = try copyMessages(m.pointee.n_filter, m.pointee.filter) { (p) throws(WireError) in try FilterTerm(c: p) }
+    type = m.pointee.has_type != 0 ? m.pointee.type : 0
   }
 
   static let shape = 174

@@ -1123,6 +1123,7 @@ extension WireShape {
       WireField(32, .varint),
       WireField(33, .varint),
       WireField(34, .message, repeated: true, shape: 19),
+      WireField(35, .varint),
       WireField(60, .varint),
     ]),
     WireShape(MemoryLayout<Caravan__V1__ZoneSubscription>.size + MemoryLayout<ZoneSubscription>.stride, [

@@ -3579,7 +3579,7 @@ const ProtobufCMessageDescriptor caravan__v1__settle__descriptor =
   (ProtobufCMessageInit) caravan__v1__settle__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__pull__field_descriptors[11] =
+static const ProtobufCFieldDescriptor caravan__v1__pull__field_descriptors[12] =
 {
   {
     "container",
@@ -3702,6 +3702,18 @@ static const ProtobufCFieldDescriptor caravan__v1__pull__field_descriptors[11] =
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
+    "type",
+    35,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__Pull, has_type),
+    offsetof(Caravan__V1__Pull, type),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
     "slack_milliseconds",
     60,
     PROTOBUF_C_LABEL_OPTIONAL,
@@ -3722,9 +3734,10 @@ static const unsigned caravan__v1__pull__field_indices_by_name[] = {
   6,   /* field[6] = mode */
   4,   /* field[4] = own_bodies */
   8,   /* field[8] = own_through */
-  10,   /* field[10] = slack_milliseconds */
+  11,   /* field[11] = slack_milliseconds */
   7,   /* field[7] = snapshot */
   2,   /* field[2] = token */
+  10,   /* field[10] = type */
   1,   /* field[1] = zone */
 };
 static const ProtobufCIntRange caravan__v1__pull__number_ranges[4 + 1] =
@@ -3732,8 +3745,8 @@ static const ProtobufCIntRange caravan__v1__pull__number_ranges[4 + 1] =
   { 1, 0 },
   { 6, 4 },
   { 30, 5 },
-  { 60, 10 },
-  { 0, 11 }
+  { 60, 11 },
+  { 0, 12 }
 };
 const ProtobufCMessageDescriptor caravan__v1__pull__descriptor =
 {
@@ -3743,7 +3756,7 @@ const ProtobufCMessageDescriptor caravan__v1__pull__descriptor =
   "Caravan__V1__Pull",
   "caravan.v1",
   sizeof(Caravan__V1__Pull),
-  11,
+  12,
   caravan__v1__pull__field_descriptors,
   caravan__v1__pull__field_indices_by_name,
   4,  caravan__v1__pull__number_ranges,

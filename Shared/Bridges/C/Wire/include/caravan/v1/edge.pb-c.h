@@ -477,10 +477,16 @@ struct  Caravan__V1__Pull
    */
   size_t n_filter;
   Caravan__V1__FilterTerm **filter;
+  /*
+   * The record type that the device has agreed on for its table; 0: none is said. Where it was removed, the pull is
+   * refused (tableNotFound): the device proposes the table again, and starts over.
+   */
+  protobuf_c_boolean has_type;
+  uint32_t type;
 };
 #define CARAVAN__V1__PULL__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__pull__descriptor) \
-    , NULL, NULL, 0, {0,NULL}, 0, 0, 0, 0, 0, 0, 0, 0, 0, CARAVAN__V1__CHANGE_MODE__CHANGE_MODE_FORWARD, 0, 0, 0, 0, 0,NULL }
+    , NULL, NULL, 0, {0,NULL}, 0, 0, 0, 0, 0, 0, 0, 0, 0, CARAVAN__V1__CHANGE_MODE__CHANGE_MODE_FORWARD, 0, 0, 0, 0, 0,NULL, 0, 0 }
 
 
 struct  Caravan__V1__ZoneSubscription
