@@ -78,7 +78,7 @@ final class QueryWork: PartitionWork {
     let writer = try IndexWriter(file, executors: host.executors)
     handler = QueryHandler(
       writer: writer, reader: try IndexReader(file, executors: host.executors),
-      types: TypeSource(SchemaClient(bus: bus, clock: host.clock), clock: host.clock),
+      types: TypeSource(SchemaClient(bus: bus, clock: host.clock, metrics: host.metrics), clock: host.clock),
       metrics: QueryMetrics(host.metrics),
       bus: bus)
   }

@@ -67,7 +67,11 @@ extension DeviceSession {
     for index in checked.mutations.indices {
       checked.mutations[index].moveStamps(by: clockError)
       let id = checked.mutations[index].type
-      if id != 0, checked.types[id] == nil { checked.types[id] = try await type(id, in: zone) }
+      if id != 0, checked.types[id] == nil {
+        checked.types[id] = try await type(id, in: zone)
+      } else if id != 0 {
+        cloud.metrics.typesAtHand.add()
+      }
       try check(&checked.mutations[index], checked.types[id], in: zone)
     }
     try DefaultZone.check(

@@ -1,4 +1,5 @@
 import CaravanRuntime
+import CaravanSchemaClient
 import CaravanWire
 
 extension CounterName {
@@ -19,6 +20,8 @@ struct SyncMetrics: Sendable {
   let disputes: DisputeMetrics
   let pageBytes: Counter
   let resets: Counter
+  /// Types of a push that were looked for in the same push before.
+  let typesAtHand: Counter
 
   init(_ registry: MetricsRegistry) {
     done = registry.counter(.operations, [.outcome: "done"])
@@ -29,6 +32,7 @@ struct SyncMetrics: Sendable {
     disputes = DisputeMetrics(registry)
     pageBytes = registry.counter(.pageBytes)
     resets = registry.counter(.resets)
+    typesAtHand = registry.counter(.typeReads, [.outcome: "request"])
   }
 
   func count(_ reply: CommitReply) {

@@ -104,7 +104,7 @@ final class Cloud: Sendable {
     self.bus = bus
     self.host = host
     storage = StorageClient(bus: bus, host: host, writer: Self.writer)
-    schema = SchemaClient(bus: bus, clock: host.clock)
+    schema = SchemaClient(bus: bus, clock: host.clock, metrics: host.metrics)
     typeSettings = TypeSettingsCache(schema, clock: host.clock)
     visibility = VisibilityCache(schema, clock: host.clock)
     tokens = TokenSeal(key: tokenKey)

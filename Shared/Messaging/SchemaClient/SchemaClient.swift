@@ -3,6 +3,13 @@ public import CaravanModel
 public import CaravanRuntime
 import CaravanWire
 
+extension CounterName {
+  public static let typeReads = CounterName(
+    "caravan_schema_type_reads_total",
+    "Record types that were looked for by id, by where they were: in the request, in memory, or at the registry."
+  )
+}
+
 /// How every service asks for record types. Definitions never change, but a restored store may lack one: what is kept
 /// is confirmed each second in which it is used, and goes on to count where nobody can be asked.
 public final class SchemaClient: Sendable {
@@ -44,10 +51,17 @@ public final class SchemaClient: Sendable {
   private let containers = Mutex(BoundedCache<Home, Kept<CaravanModel.ContainerSettings>>(capacity: cachedTypes))
   private let types = Mutex(BoundedCache<Key, Kept<CaravanModel.RecordType>>(capacity: cachedTypes))
 
-  /// - Parameter clock: nil: for a program that lives no longer than what it keeps may count.
-  public init(bus: any MessageBus, clock: (any Clock)? = nil) {
+  private let found: Counter?
+  private let asked: Counter?
+
+  /// - Parameters:
+  ///   - clock: nil: for a program that lives no longer than what it keeps may count.
+  ///   - metrics: where it is counted how types are found; nil: nowhere.
+  public init(bus: any MessageBus, clock: (any Clock)? = nil, metrics: MetricsRegistry? = nil) {
     self.bus = bus
     self.clock = clock
+    found = metrics?.counter(.typeReads, [.outcome: "memory"])
+    asked = metrics?.counter(.typeReads, [.outcome: "registry"])
   }
 
   var now: Instant { clock?.now ?? Instant(nanoseconds: 0) }
@@ -94,9 +108,14 @@ public final class SchemaClient: Sendable {
     let key = Key(container: container, environment: environment, id: id)
     let request = TypeRequest(container: container.text, environment: environment.rawValue, id: id)
     guard let (known, isDue) = find(key, in: types) else {
+      asked?.add()
       return try await ask(.type, request, container, environment)
     }
-    guard isDue else { return known }
+    guard isDue else {
+      found?.add()
+      return known
+    }
+    asked?.add()
     do { return try await ask(.type, request, container, environment, Self.confirmingDeadline) } catch {
       guard error.code == .tableNotFound else { return known }
       types.withLock { $0.remove(key) }

@@ -188,6 +188,25 @@ import Testing
     }
   }
 
+  @Test("CK-97, BEN-23: a push looks for its type once; in a second of pushes the registry is asked a few times")
+  func cached() async throws {
+    try await CloudCluster.with { cloud in
+      let ann = try cloud.device("a")
+      let type = try await ann.agree(Self.fields)
+      func reads(_ place: String) -> UInt64 { cloud.host.metrics.counter(.typeReads, [.outcome: place]).value }
+      let start = ["request", "memory", "registry"].map(reads)
+      let begin = cloud.host.clock.now
+      for op in 1...50 as ClosedRange<UInt64> {
+        let rows = (0..<20).map { CaravanModel.Mutation.save("r\(op).\($0)", [1: .text("x")], type: type) }
+        #expect(try await ann.push(op, rows).versions.count == 20)
+      }
+      let seconds = UInt64((cloud.host.clock.now - begin).components.seconds)
+      let found = zip(["request", "memory", "registry"].map(reads), start).map { $0 - $1 }
+      #expect(found[0] == 50 * 19 && found[1] + found[2] == 50)
+      #expect(found[2] <= 2 + seconds, "confirmed once a second")
+    }
+  }
+
   @Test("A change of no kind, in the wrong environment, of a container that is not there, is refused as such")
   func badInput() async throws {
     try await CloudCluster.with { cloud in
