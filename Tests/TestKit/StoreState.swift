@@ -41,7 +41,7 @@ public enum StoreState {
 
   private static func text(of entry: CaravanWire.Entry, _ hasBody: Bool) -> String {
     // The registry's history says who, and when.
-    let isHistory = entry.type == 0 && entry.name.hasPrefix("schema.")
+    let isHistory = entry.type == 0 && (entry.name == "history" || entry.name.hasPrefix("schema."))
     let state = entry.deleted ? "deleted" : "of type \(entry.type): \(hasBody && !isHistory ? entry.body : [])"
     let rest = "expires \(entry.expires ?? 0), \(entry.fields.count) bytes of history"
     return "\(entry.name)@\(entry.version), made at \(entry.created), \(state), \(rest)"

@@ -84,6 +84,7 @@ package enum Registry {
       }
     try checkSettings(of: new, after: latest, by: standing)
     guard standing != .user || proposal.grants == nil else { throw refusal(of: "who may do what with", new) }
+    try checkFields(of: new, after: history)
     checkInvariants(of: new, after: history, numbers)
     precondition(
       new.fieldIDs.starts(with: latest?.fieldIDs ?? []), "a field of '\(new.name)' would be lost, or mean another one")
@@ -99,6 +100,17 @@ package enum Registry {
       throw CaravanError(
         .limitExceeded,
         "no room for another version of '\(name)': \(numbers.count) record types, \(versions) of it")
+    }
+  }
+
+  /// - Throws: `limitExceeded` where so many fields were removed and made that one more is too many.
+  static func checkFields(of new: RecordType, after history: NameHistory) throws(CaravanError) {
+    let ever = Set(history.current.flatMap(\.fieldIDs)).union(new.fieldIDs).count
+    guard ever <= SchemaLimits.fieldsEver else {
+      throw CaravanError(
+        .limitExceeded,
+        "record type '\(new.name)' would have had \(ever) fields: the limit is \(SchemaLimits.fieldsEver), with those "
+          + "that were removed; remove the type, and make it anew")
     }
   }
 

@@ -32,9 +32,19 @@ package enum SchemaLimits {
   /// How long storage is waited for with what is known already: less than whoever asks waits.
   package static let confirmingDeadline: Duration = .milliseconds(300)
   /// Of a container's registry, to be read as a whole.
-  package static let registryBytes = 16 << 20
-  /// Registries that are read as a whole at once.
-  package static let registriesInFlight = 2
+  package static let registryBytes = 32 << 20
+  /// Of the types in it. Devices of users who develop nothing take half at most (TRU-03).
+  package static func typeBytes(for standing: Standing) -> Int { standing == .user ? 8 << 20 : 16 << 20 }
+  /// Registries that are read as a whole at once; of one container one.
+  package static let registriesInFlight = 8
+  /// Records of it that are asked for at once: types are some kilobytes.
+  package static let recordsPerFetch = 100
+  /// Changes of the history that are asked for at once: they may be large.
+  package static let changesPerFetch: UInt32 = 3
+  /// Types that one change concerns: with their names they fit into one transaction.
+  package static let typesPerChange = 190
+  /// Ids that fields of one incarnation of a type have had: queries have a column for each.
+  package static let fieldsEver = 1_024
   /// What one change of several types writes.
   package static let changeBytes = 2 << 20
   /// Changes that one answer shows of the history.

@@ -84,6 +84,10 @@ package struct SchemaPlan: Sendable {
   package mutating func `import`(
     _ types: [RecordType], promotableTo production: RegisteredSchema, removes: Bool
   ) throws(CaravanError) {
+    guard types.count <= SchemaLimits.typesPerChange else {
+      throw CaravanError(
+        .limitExceeded, "the text has \(types.count) record types: the limit is \(SchemaLimits.typesPerChange)")
+    }
     var seen: Set<String> = []
     for type in types {
       try Registry.check(type)
@@ -132,6 +136,10 @@ package struct SchemaPlan: Sendable {
     _ fields: [(name: String, indexes: FieldIndexes)], of name: String
   ) throws(CaravanError) {
     let (history, latest) = try existing(name)
+    guard fields.count <= Limits.fieldsPerType else {
+      throw CaravanError(
+        .limitExceeded, "\(fields.count) fields are named: a record type has \(Limits.fieldsPerType) at most")
+    }
     var wanted = latest
     for (field, indexes) in fields {
       guard let index = wanted.fields.firstIndex(where: { $0.name == field }) else {
@@ -198,7 +206,16 @@ package struct SchemaPlan: Sendable {
     guard history.latest == nil || !changes.isEmpty else { return }
     try Registry.checkRoom(for: version.name, history, numbers, by: .developer)
     Registry.checkInvariants(of: version, after: history, numbers)
-    precondition(!added.contains { $0.id == version.id }, "two types would have the id \(version.id)")
+    try Registry.checkFields(of: version, after: history)
+    guard !added.contains(where: { $0.id == version.id }) else {
+      throw CaravanError(
+        .serverBusy, "two new record types got one number, which was drawn: ask again", retryAfterMilliseconds: 100)
+    }
+    guard added.count < SchemaLimits.typesPerChange else {
+      throw CaravanError(
+        .limitExceeded,
+        "this changes more than \(SchemaLimits.typesPerChange) record types: change fewer at a time (--type)")
+    }
     version.omitDefaults()
     added.append(version)
     differences += changes
@@ -216,10 +233,11 @@ extension RegisteredSchema {
   /// - Throws: `tableNotFound`.
   fileprivate func chosen(_ names: [String]) throws(CaravanError) -> [RecordType] {
     let types = types
-    if let unknown = names.first(where: { name in !types.contains { $0.name == name } }) {
+    let wanted = Set(names)
+    if let unknown = wanted.subtracting(types.map(\.name)).min() {
       throw CaravanError(.tableNotFound, "development has no record type '\(unknown.prefix(80))'")
     }
-    return names.isEmpty ? types : types.filter { names.contains($0.name) }
+    return names.isEmpty ? types : types.filter { wanted.contains($0.name) }
   }
 }
 

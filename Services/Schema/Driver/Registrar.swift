@@ -47,7 +47,8 @@ final class Registrar: Sendable {
   private let containers: ContainerHandler
   private let caches = Mutex(Caches())
   private let reading = Limiter(permits: SchemaLimits.registriesInFlight, waiters: Registrar.waiters)
-  private let writing = Limiter(permits: 1, waiters: Registrar.waiters)
+  /// Of one container: others do not wait for it.
+  private let turns = Mutex(BoundedCache<DatabaseID, Limiter>(capacity: SchemaLimits.cachedNames))
   private static let waiters = SchemaLimits.requestsInFlight * SchemaMethod.allCases.count
 
   init(storage: StorageClient, confirming: StorageClient, containers: ContainerHandler, host: Host) {
@@ -89,7 +90,7 @@ final class Registrar: Sendable {
           author: try asker.author(device: request.device), cause: isSaid ? .said : .inferred,
           differences: CaravanModel.SchemaDifference.between(history.latest, type))
         let edit = RegistryEdit(added: [type], removed: [], change: change)
-        guard try await store.write(edit, after: state) else { return nil }
+        guard try await store.write(edit, after: state, by: standing) else { return nil }
         keep(latest: type, of: store.database)
         host.log.info("record type added", [.database: store.database, .table: type.name, .count: type.fields.count])
         return TypeReply(type: CaravanWire.RecordType(type))
@@ -105,7 +106,7 @@ final class Registrar: Sendable {
     _ database: DatabaseID, _ attempt: @Sendable () async throws(CaravanError) -> R?
   ) async throws(CaravanError) -> R {
     if let result = try await attempt() { return result }
-    return try await writing.withPermit { () async throws(CaravanError) in
+    return try await turn(of: database).withPermit { () async throws(CaravanError) in
       for _ in 1..<SchemaLimits.proposalAttempts { if let result = try await attempt() { return result } }
       throw CaravanError(
         .serverBusy, "others are changing the schema of '\(database.container)': ask again", retryAfterMilliseconds: 100
@@ -189,6 +190,15 @@ final class Registrar: Sendable {
   /// Everything that is registered: few are read at once, for they may be large.
   func whole(_ store: SchemaStore) async throws(CaravanError) -> RegistryState {
     try await reading.withPermit { () async throws(CaravanError) in try await store.state() }
+  }
+
+  private func turn(of database: DatabaseID) -> Limiter {
+    turns.withLock { turns in
+      if let turn = turns.value(for: database) { return turn }
+      let turn = Limiter(permits: 1, waiters: SchemaLimits.requestsInFlight)
+      turns.insert(turn, for: database)
+      return turn
+    }
   }
 
   /// - Throws: `accessDenied`; whatever keeps the container from being there for the user.

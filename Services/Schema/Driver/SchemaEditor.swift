@@ -17,7 +17,8 @@ struct SchemaEditor: Sendable {
     let store = try registrar.store(request.container, request.environment)
     let change = try required(request.change, "change")
     let asker = try Asker(user: request.user, isOperator: request.byOperator)
-    guard try await containers.admit(asker, to: store.database, registers: false) != .user else {
+    let standing = try await containers.admit(asker, to: store.database, registers: false)
+    guard standing != .user else {
       throw Registry.notADeveloper(of: store.database.container)
     }
     guard store.database.container != .system else {
@@ -34,7 +35,7 @@ struct SchemaEditor: Sendable {
       let reply = ChangeSchemaReply(change: CaravanWire.SchemaChange(made))
       guard !request.preview else { return reply }
       let edit = RegistryEdit(added: plan.added, removed: plan.removed, change: made)
-      guard try await store.write(edit, after: state) else { return nil }
+      guard try await store.write(edit, after: state, by: standing) else { return nil }
       registrar.forget(plan.added.map(\.name) + plan.removed, in: store.database)
       host.log.info(
         "schema changed",

@@ -7,14 +7,15 @@ import CaravanWire
 /// - `type.<id>`: one immutable record type. Field 1: an encoded `RecordType`.
 /// - `head.<name in lower case>`: the versions of a name. Field 1: their ids as text, oldest first; field 2: 1 where
 ///   the type was removed, and not made again.
-/// - `counter`: field 1: how many types there are.
+/// - `counter`: field 1: how many types there are; field 2: their bytes, as far as they were counted.
 /// - `grants`: field 1: names of types whose grants are not the standard ones, as text.
-/// - `history`: field 1: the id of the latest schema.
-/// - `schema.<id>`: how one schema came from the one before. Field 1: an encoded `SchemaChange`.
+/// - `history`: how the latest schema came from the one before. Field 1: an encoded `SchemaChange`. Those before it lie
+///   under `schema.<id>` in a zone of their own, so that it costs nothing how many there are.
 /// - `retired`: field 1: types that were removed, as text: a line a name, which is followed by their ids.
 /// - `settings`: field 1: encoded `ContainerSettings`, written once.
 enum SchemaRecords {
   static let zone = "schema"
+  static let historyZone = "schema-history"
   static let settings = "settings"
   static let counter = "counter"
   static let grants = "grants"
@@ -24,6 +25,7 @@ enum SchemaRecords {
   static let reader = "@schema"
   private static let content: UInt32 = 1
   private static let removal: UInt32 = 2
+  private static let size: UInt32 = 2
   private static let typePrefix = "type."
   private static let headPrefix = "head."
 
@@ -70,7 +72,9 @@ enum SchemaRecords {
     return try CaravanWire.SchemaChange.decode(bytes).model()
   }
 
-  static func body(ofCounter count: UInt32) -> [UInt8] { RecordFields([content: .integer(Int64(count))]).body }
+  static func body(ofCounter count: UInt32, bytes: Int) -> [UInt8] {
+    RecordFields([content: .integer(Int64(count)), size: .integer(Int64(bytes))]).body
+  }
 
   static func body(ofGranted names: [String]) -> [UInt8] {
     RecordFields([content: .text(names.joined(separator: " "))]).body
@@ -95,12 +99,13 @@ enum SchemaRecords {
     return (ids, fields[removal] == .integer(1))
   }
 
-  static func counter(_ entry: CaravanModel.Entry) throws(CaravanError) -> UInt32 {
-    guard case .integer(let number) = try RecordFields(body: entry.body)[content], let count = UInt32(exactly: number)
-    else {
+  static func counter(_ entry: CaravanModel.Entry) throws(CaravanError) -> (count: UInt32, bytes: Int) {
+    let fields = try RecordFields(body: entry.body)
+    guard case .integer(let number) = fields[content], let count = UInt32(exactly: number) else {
       throw damaged(entry)
     }
-    return count
+    if case .integer(let bytes) = fields[size] { return (count, Int(clamping: bytes)) }
+    return (count, 0)
   }
 
   static func body(of settings: CaravanModel.ContainerSettings) -> [UInt8] {

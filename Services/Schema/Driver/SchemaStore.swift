@@ -9,14 +9,19 @@ struct RegistryState {
   var names: [String: NameHistory] = [:]
   /// Types registered, under any name.
   var count: UInt32 = 0
-  /// The latest schema; 0: the history has not begun.
-  var schema: UInt32 = 0
+  /// Their bytes, as far as they were counted.
+  var bytes = 0
+  /// How the latest schema came about; nil: the history has not begun.
+  var latest: CaravanModel.SchemaChange?
   /// Names of types whose grants are not the standard ones.
   var granted: [String] = []
   /// Types that were removed.
   var retired: [CaravanModel.RetiredType] = []
   /// Of the records that were there.
   var bases: [String: Base] = [:]
+
+  /// The latest schema; 0: the history has not begun.
+  var schema: UInt32 { latest?.id ?? 0 }
 
   var registered: RegisteredSchema { RegisteredSchema(id: schema, count: count, names: names) }
 
@@ -37,22 +42,27 @@ struct SchemaStore: Sendable {
   let storage: StorageClient
   let database: DatabaseID
   private let zone: ZoneID
+  private let historyZone: ZoneID
 
   init(storage: StorageClient, container: ContainerID, environment: CaravanModel.Environment) throws(CaravanError) {
     self.storage = storage
     database = DatabaseID(container: container, environment: environment, owner: nil)
     zone = try ZoneID(database, SchemaRecords.zone)
+    historyZone = try ZoneID(database, SchemaRecords.historyZone)
   }
 
-  func asking(by storage: StorageClient) -> SchemaStore { SchemaStore(storage, database, zone) }
+  func asking(by storage: StorageClient) -> SchemaStore { SchemaStore(self, by: storage) }
 
-  private init(_ storage: StorageClient, _ database: DatabaseID, _ zone: ZoneID) {
-    (self.storage, self.database, self.zone) = (storage, database, zone)
+  private init(_ other: SchemaStore, by storage: StorageClient) {
+    (self.storage, database, zone, historyZone) = (storage, other.database, other.zone, other.historyZone)
   }
 
   /// Whatever is registered under one name.
   func state(ofName name: String) async throws(CaravanError) -> RegistryState {
-    let records = [SchemaRecords.headName(name), SchemaRecords.counter, SchemaRecords.grants, SchemaRecords.history]
+    let records = [
+      SchemaRecords.headName(name), SchemaRecords.counter, SchemaRecords.grants, SchemaRecords.history,
+      SchemaRecords.retired,
+    ]
     return try await state(live(records), allTypes: nil)
   }
 
@@ -74,8 +84,8 @@ struct SchemaStore: Sendable {
     var state = RegistryState()
     for entry in entries {
       switch entry.name {
-      case SchemaRecords.counter: state.count = try SchemaRecords.counter(entry)
-      case SchemaRecords.history: state.schema = try SchemaRecords.counter(entry)
+      case SchemaRecords.counter: (state.count, state.bytes) = try SchemaRecords.counter(entry)
+      case SchemaRecords.history: state.latest = try SchemaRecords.change(entry)
       case SchemaRecords.grants: state.granted = try SchemaRecords.granted(entry)
       case SchemaRecords.retired: state.retired = try SchemaRecords.retired(entry)
       default:
@@ -88,6 +98,11 @@ struct SchemaStore: Sendable {
         state.names[key] = NameHistory(versions, isRemoved: isRemoved)
       }
       state.bases[entry.name] = .version(entry.version)
+    }
+    // A release that does not know of removals may have written over what says so.
+    let gone = RecordVisibility(retired: state.retired)
+    for (key, history) in state.names where history.current.contains(where: { gone.isRetired($0.id) }) {
+      state.names[key] = NameHistory(history.versions, isRemoved: true)
     }
     return state
   }
@@ -103,16 +118,24 @@ struct SchemaStore: Sendable {
 
   /// One transaction: new versions, what is removed, and what the history says of it (CK-94).
   /// - Returns: false when somebody else changed the registry since `state` was read.
-  /// - Throws: `limitExceeded` for more than one transaction holds.
-  func write(_ edit: RegistryEdit, after state: RegistryState) async throws(CaravanError) -> Bool {
+  /// - Throws: `limitExceeded` for more than one transaction holds, or than there is room for.
+  func write(
+    _ edit: RegistryEdit, after state: RegistryState, by standing: Standing
+  ) async throws(CaravanError) -> Bool {
     precondition(edit.change.id == state.schema + 1, "schema \(edit.change.id) does not follow \(state.schema)")
     func save(_ name: String, _ body: [UInt8]) -> CaravanModel.Mutation { self.save(name, state.base(of: name), body) }
+    let types = edit.added.map { save(SchemaRecords.typeName($0.id), SchemaRecords.body(of: $0)) }
+    let used = types.reduce(state.bytes) { $0 + $1.bodyBytes }
+    guard used <= SchemaLimits.typeBytes(for: standing) else {
+      throw CaravanError(
+        .limitExceeded, "record types of '\(database.container)' have \(state.bytes) bytes, and no room for more")
+    }
+    let count = state.count + UInt32(edit.added.count)
     var saves = [
-      save(SchemaRecords.history, SchemaRecords.body(ofCounter: edit.change.id)),
-      save(SchemaRecords.counter, SchemaRecords.body(ofCounter: state.count + UInt32(edit.added.count))),
-      save(SchemaRecords.changeName(edit.change.id), SchemaRecords.body(of: edit.change)),
+      save(SchemaRecords.history, SchemaRecords.body(of: edit.change)),
+      save(SchemaRecords.counter, SchemaRecords.body(ofCounter: count, bytes: used)),
     ]
-    for type in edit.added { saves.append(save(SchemaRecords.typeName(type.id), SchemaRecords.body(of: type))) }
+    saves += types
     for (key, history) in try heads(edit, state) {
       saves.append(
         save(
@@ -137,6 +160,7 @@ struct SchemaStore: Sendable {
         "this changes \(edit.added.count + edit.removed.count) record types at once, \(bytes) bytes of the registry: "
           + "change fewer at a time (--type)")
     }
+    try await keep(state.latest)
     switch try await storage.commit(to: zone, saves) {
     case .applied(let outcomes, _, _, _):
       return outcomes.allSatisfy { if case .accepted = $0 { true } else { false } }
@@ -160,18 +184,33 @@ struct SchemaStore: Sendable {
 
   // MARK: History
 
-  /// The latest first.
+  /// Puts a change where those before the latest one are, before another one takes its place. It may be there already.
+  private func keep(_ change: CaravanModel.SchemaChange?) async throws(CaravanError) {
+    guard let change else { return }
+    let mutation = save(SchemaRecords.changeName(change.id), .absent, SchemaRecords.body(of: change))
+    _ = try await storage.commit(to: historyZone, [mutation])
+  }
+
+  /// The latest first, as many as one answer holds.
   /// - Parameter before: only older ones; 0: from the latest on.
   func changes(before: UInt32, limit: Int) async throws(CaravanError) -> [CaravanModel.SchemaChange] {
-    let latest = try await live([SchemaRecords.history]).first.map { (entry) throws(CaravanError) in
-      try SchemaRecords.counter(entry)
-    }
-    let end = before == 0 ? latest ?? 0 : min(before - 1, latest ?? 0)
-    guard end > 0 else { return [] }
-    let first = end > UInt32(limit) ? end - UInt32(limit) + 1 : 1
+    guard let entry = try await live([SchemaRecords.history]).first else { return [] }
+    let latest = try SchemaRecords.change(entry)
     var changes: [CaravanModel.SchemaChange] = []
-    for entry in try await live((first...end).map(SchemaRecords.changeName)) {
-      changes.append(try SchemaRecords.change(entry))
+    var bytes = 0
+    var next = before == 0 ? latest.id : min(before - 1, latest.id)
+    if next == latest.id {
+      changes.append(latest)
+      (next, bytes) = (next - 1, entry.body.count)
+    }
+    while next > 0, changes.count < limit, bytes <= SchemaLimits.listBytes {
+      let count = min(SchemaLimits.changesPerFetch, UInt32(limit - changes.count), next)
+      let names = (next - count + 1...next).map(SchemaRecords.changeName)
+      for entry in try await live(names, in: historyZone) {
+        bytes += entry.body.count
+        changes.append(try SchemaRecords.change(entry))
+      }
+      next -= count
     }
     return changes.sorted { $0.id > $1.id }
   }
@@ -236,11 +275,20 @@ struct SchemaStore: Sendable {
     CaravanModel.Mutation(name: name, base: base, change: .save(type: 0, body: body, chunks: []))
   }
 
-  private func live(_ names: [String]) async throws(CaravanError) -> [CaravanModel.Entry] {
-    do { return try await storage.fetch(names, from: zone).filter { !$0.isDeleted } } catch {
-      guard error.code == .zoneDoesNotExist else { throw error }
-      return []
+  private func live(
+    _ names: [String], in zone: ZoneID? = nil
+  ) async throws(CaravanError) -> [CaravanModel.Entry] {
+    var entries: [CaravanModel.Entry] = []
+    var rest = names[...]
+    while !rest.isEmpty {
+      let some = rest.prefix(SchemaLimits.recordsPerFetch)
+      rest = rest.dropFirst(some.count)
+      do { entries += try await storage.fetch(Array(some), from: zone ?? self.zone).filter { !$0.isDeleted } } catch {
+        guard error.code == .zoneDoesNotExist else { throw error }
+        return []
+      }
     }
+    return entries
   }
 
   /// - Throws: `limitExceeded` beyond `SchemaLimits.registryBytes`.

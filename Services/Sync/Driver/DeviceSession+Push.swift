@@ -17,7 +17,7 @@ extension DeviceSession {
       zone: ZoneRef(zone), writer: try await writer(in: zone.database), epoch: epoch, op: push.op,
       opFloor: push.opFloor,
       atomic: push.atomic, mutations: checked.mutations, chunks: push.chunks,
-      rights: rights(visibility), retired: try retired(before: checked.types, visibility))
+      rights: rights(visibility), retired: try retired(before: checked.types, visibility, in: zone))
     var reply = try await cloud.storage.commit(request, in: Partition(of: zone.database))
     try await hideInvisible(in: &reply, of: zone.database)
     if !push.atomic { await ConflictExtension(session: self).settle(push, checked, &reply, in: zone) }
@@ -82,14 +82,15 @@ extension DeviceSession {
 
   /// Types that were removed and had the names of those that are saved.
   /// - Throws: `tableNotFound` where one of these was removed itself: whoever made it proposes it again.
-  private func retired(
-    before types: [UInt32: CaravanModel.RecordType], _ visibility: RecordVisibility
+  func retired(
+    before types: [UInt32: CaravanModel.RecordType], _ visibility: RecordVisibility, in zone: ZoneID
   ) throws(CaravanError) -> [UInt32] {
     if let removed = types.values.first(where: { visibility.isRetired($0.id) }) {
       throw CaravanError(
         .tableNotFound, "record type '\(removed.name)' (\(removed.id)) was removed: propose it again")
     }
-    return visibility.retired(named: Set(types.values.map(\.name)))
+    // Types lie beside each other in a default zone; another zone is one type's.
+    return visibility.retired(named: zone.name == DefaultZone.name ? nil : Set(types.values.map(\.name)))
   }
 
   func type(_ id: UInt32, in zone: ZoneID) async throws(CaravanError) -> CaravanModel.RecordType {

@@ -37,6 +37,13 @@ extension DeviceSession {
     var call = try SchemaCall.decode(question.call)
     switch call.call {
     case .change(var request):
+      // Reading development's is harmless; changing production takes credentials for it.
+      guard request.environment == environment.rawValue else {
+        throw CaravanError(
+          .accessDenied,
+          "this device is one for \(environment.rawValue), and changes no schema of \(request.environment.prefix(40)): "
+            + "use one for that (caravan device add --environment)")
+      }
       (request.container, request.user, request.device) = (container, user.text, device.device.text)
       request.byOperator = false
       call.call = .change(request)

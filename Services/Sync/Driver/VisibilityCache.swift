@@ -14,6 +14,8 @@ final class VisibilityCache: Sendable {
   private struct Known {
     let visibility: RecordVisibility
     let read: Instant
+    /// Somebody is asking since then: the others go on with what is known.
+    var asked: Instant
   }
 
   private let schema: SchemaClient
@@ -40,31 +42,48 @@ final class VisibilityCache: Sendable {
 
   /// Whoever cannot be asked keeps nobody from their own records: they are as they were known last.
   private func ofPrivate(_ home: Home) async -> RecordVisibility {
-    let found = known.withLock { $0.value(for: home) }
+    let found = look(home)
+    if let found, !found.isDue { return found.known.visibility }
     let asked = clock.now
-    if let found, asked < found.read + SyncLimits.grantsFreshness { return found.visibility }
     let deadline = SyncLimits.visibilityDeadline
     let read = try? await schema.visibility(of: home.container, in: home.environment, deadline: deadline)
-    let visibility = read.map { RecordVisibility(retired: $0.retired) } ?? found?.visibility ?? RecordVisibility()
-    known.withLock { $0.insert(Known(visibility: visibility, read: asked), for: home) }
+    let visibility = read.map { RecordVisibility(retired: $0.retired) } ?? found?.known.visibility ?? RecordVisibility()
+    keep(visibility, of: home, asked)
     return visibility
   }
 
   private func ofPublic(
     _ home: Home, covering types: some Sequence<RecordType> & Sendable
   ) async throws(CaravanError) -> RecordVisibility {
-    let found = known.withLock { $0.value(for: home) }
-    let usable = found.flatMap { $0.visibility.covers(types) ? $0 : nil }
-    if let usable, clock.now < usable.read + SyncLimits.grantsFreshness { return usable.visibility }
+    let found = look(home)
+    let usable = found.flatMap { $0.known.visibility.covers(types) ? $0 : nil }
     let asked = clock.now
+    let end = usable.map { $0.known.read + SyncLimits.grantsPatience }
+    if let usable, let end, !usable.isDue, asked < end { return usable.known.visibility }
     do throws(CaravanError) {
       let visibility = try await schema.visibility(of: home.container, in: home.environment)
-      known.withLock { $0.insert(Known(visibility: visibility, read: asked), for: home) }
+      keep(visibility, of: home, asked)
       return visibility
     } catch {
-      guard let usable, clock.now < usable.read + SyncLimits.grantsPatience else { throw error }
-      return usable.visibility
+      guard let usable, let end, clock.now < end else { throw error }
+      return usable.known.visibility
     }
+  }
+
+  /// What is known, and whether it has to be asked for again: by the first who looks, while others go on with it.
+  private func look(_ home: Home) -> (known: Known, isDue: Bool)? {
+    let now = clock.now
+    return known.withLock { cache in
+      guard var known = cache.value(for: home) else { return nil }
+      guard now >= known.asked + SyncLimits.grantsFreshness else { return (known, false) }
+      known.asked = now
+      cache.insert(known, for: home)
+      return (known, true)
+    }
+  }
+
+  private func keep(_ visibility: RecordVisibility, of home: Home, _ time: Instant) {
+    known.withLock { $0.insert(Known(visibility: visibility, read: time, asked: time), for: home) }
   }
 }
 

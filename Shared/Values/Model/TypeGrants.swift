@@ -92,10 +92,14 @@ public struct RecordVisibility: Sendable, Hashable {
   /// Whether a record's type was removed.
   public func isRetired(_ type: UInt32) -> Bool { retiredVersions.contains(type) }
 
-  /// Ids of types that were removed and had one of these names: the newest `Limits.retiredVersions`.
-  public func retired(named names: Set<String>) -> [UInt32] {
+  /// Ids of types that were removed and had one of these names, in whichever case: those that were removed last, at
+  /// most `Limits.retiredVersions`.
+  /// - Parameter names: nil: any.
+  public func retired(named names: Set<String>?) -> [UInt32] {
     guard !retired.isEmpty else { return [] }
-    return retired.filter { names.contains($0.name) }.flatMap(\.versions).sorted().suffix(Limits.retiredVersions)
+    let keys = names.map { Set($0.map { $0.lowercased() }) }
+    let types = retired.filter { keys?.contains($0.name.lowercased()) ?? true }
+    return Array(types.flatMap(\.versions).suffix(Limits.retiredVersions))
   }
 }
 

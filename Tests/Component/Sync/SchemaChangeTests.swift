@@ -48,8 +48,9 @@ import Testing
   @Test("CK-92, CK-94: a developer promotes from a device; another user may not, nor look; the history says who")
   func promotion() async throws {
     try await CloudCluster.with { cloud in
-      let (ann, eve) = (try cloud.device("phone"), try cloud.device("e", of: "eve"))
-      let type = try await ann.agree(Self.fields)
+      let (phone, ann) = (try cloud.device("phone"), try cloud.device("desk", in: .production))
+      let eve = try cloud.device("e", of: "eve", in: .production)
+      let type = try await phone.agree(Self.fields)
       try await Self.confirm(cloud)
       try await Self.untilKnown(cloud)
       let wanted = ChangeSchemaRequest.Change.promote(PromoteTypes())
@@ -59,9 +60,13 @@ import Testing
       #expect(try await client.types(of: ContainerID("album"), in: .production).isEmpty, "a preview changes nothing")
       #expect(
         await Self.refusal { _ = try await Self.change(wanted, of: .production, by: eve, in: cloud) } == .accessDenied)
+      // Credentials for development are good for development.
+      #expect(
+        await Self.refusal { _ = try await Self.change(wanted, of: .production, by: phone, in: cloud) } == .accessDenied
+      )
       let made = try #require(try await Self.change(wanted, of: .production, by: ann, in: cloud))
       #expect(made.id == 1 && made.parent == 0 && made.source == 1 && made.cause == .promoted)
-      #expect(made.author == .init(user: try UserID("ann"), device: "phone"), "whatever the call said of it")
+      #expect(made.author == .init(user: try UserID("ann"), device: "desk"), "whatever the call said of it")
       #expect(try await client.types(of: ContainerID("album"), in: .production).map(\.fields) == [type.fields])
       #expect(try await Self.change(wanted, of: .production, by: ann, in: cloud) == nil)
       let looks = [
@@ -123,6 +128,27 @@ import Testing
     }
   }
 
+  @Test("CK-90: in a default zone a record of a removed type is in nobody's way, whatever type comes in its place")
+  func removedInDefaultZone() async throws {
+    try await CloudCluster.with { cloud in
+      let ann = try cloud.device("a")
+      func push(_ op: UInt64, _ type: CaravanModel.RecordType, _ field: UInt32) async throws -> CaravanWire.Outcome? {
+        let mutation = CaravanModel.Mutation.save("r", [field: .text("x")], type: type)
+        var push = Push.of(op, [mutation], to: DefaultZone.name)
+        push.database = .public
+        guard case .commit(let reply) = try await ann.ask(.push(push)) else { throw Missing("a reply") }
+        return reply.outcomes.first
+      }
+      let old = try await ann.agree(Self.fields, on: "old")
+      #expect(try await push(1, old, 1)?.verdict == .accepted)
+      _ = try await Self.change(.remove(RemoveType(type: "old")), in: cloud)
+      try await Self.untilKnown(cloud)
+      let other = try await ann.agree(Self.fields, on: "other")
+      #expect(try await push(2, other, 1)?.verdict == .accepted)
+      #expect(try await ann.read(["r"], zone: DefaultZone.name, database: .public).entries.map(\.type) == [other.id])
+    }
+  }
+
   @Test("CK-90: the record of a removed type is the base of its own device's next save, and can be deleted")
   func removedBases() async throws {
     try await CloudCluster.with { cloud in
@@ -155,7 +181,9 @@ import Testing
       #expect(try await schema.visibility(of: ContainerID("album"), in: .development).granted.map(\.name) == ["photos"])
       _ = try await Self.change(.remove(RemoveType(type: "photos")), in: cloud)
       let visibility = try await schema.visibility(of: ContainerID("album"), in: .development)
-      #expect(visibility.granted.isEmpty && visibility.retired == [RetiredType(name: "photos", versions: [1, 2])])
+      #expect(
+        visibility.granted.isEmpty
+          && visibility.retired == [CaravanModel.RetiredType(name: "photos", versions: [1, 2])])
       _ = try await ann.agree(Self.fields)
       #expect(try await schema.visibility(of: ContainerID("album"), in: .development).granted.isEmpty)
     }
@@ -215,7 +243,7 @@ import Testing
       try await Self.confirm(cloud)
       try await Self.untilKnown(cloud)
       for (change, environment, code) in [
-        (.promote(PromoteTypes()), .development, .invalidData), (.reset(ResetTypes()), .production, .invalidData),
+        (.promote(PromoteTypes()), .development, .invalidData),
         (.reset(ResetTypes()), .development, .invalidData),
         (.remove(RemoveType(type: "songs")), .development, .tableNotFound),
         (.index(IndexFields(type: "photos", fields: [.init(name: "name")])), .development, .invalidData),
@@ -229,6 +257,10 @@ import Testing
           #expect(refused == code, "\(change)")
         }
       }
+      let inProduction = await Self.refusal {
+        _ = try await Self.change(.reset(ResetTypes()), of: .production, in: cloud)
+      }
+      #expect(inProduction == .invalidData)
       for call in [SchemaCall().encoded(), [0xff]] {
         #expect(try await ann.refusal(.schema(AskSchema(container: "album", call: call)))?.code == .invalidData)
       }

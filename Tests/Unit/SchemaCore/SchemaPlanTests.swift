@@ -250,6 +250,55 @@ import Testing
     }
   }
 
+  @Test("TRU-03: fields that come and go have an end, and so have a text's types, each with its reason")
+  func bounds() throws {
+    var history = NameHistory([Self.type("a", [Self.field("kept", .text)], id: 1, definition: 1)])
+    var refused: CaravanError?
+    for round in 0..<10 where refused == nil {
+      let fields = (0..<200).map { Self.field("f\(round)_\($0)", .text) }
+      let schema = RegisteredSchema(id: 1, count: UInt32(history.versions.count), names: ["a": history])
+      refused = refusal { () throws(CaravanError) in
+        let made = try plan(schema, in: .development) { (plan) throws(CaravanError) in
+          try plan.import(
+            [Self.type("a", [Self.field("kept", .text)] + fields)], promotableTo: RegisteredSchema(), removes: true)
+        }
+        history = applied(made).history(of: "a")
+      }
+    }
+    #expect(refused?.code == .limitExceeded && refused?.message.contains("make it anew") == true)
+    #expect(history.versions.count == 6, "1,024 fields are five times 200, and a few")
+    let many = (0...SchemaLimits.typesPerChange).map { Self.type("t\($0)", [Self.field("x", .text)]) }
+    let tooMany = refusal { () throws(CaravanError) in
+      _ = try plan(RegisteredSchema(), in: .development) { (plan) throws(CaravanError) in
+        try plan.import(many, promotableTo: RegisteredSchema(), removes: true)
+      }
+    }
+    #expect(tooMany?.code == .limitExceeded)
+    let numbered = zip(1 as UInt32..<1_000, many).map { number, type in
+      var type = type
+      (type.id, type.definition) = (number, number)
+      return type
+    }
+    let promoted = refusal { () throws(CaravanError) in
+      _ = try plan(RegisteredSchema(), in: .production) { (plan) throws(CaravanError) in
+        try plan.promote([], of: Self.schema(numbered))
+      }
+    }
+    #expect(promoted?.code == .limitExceeded && promoted?.message.contains("--type") == true)
+  }
+
+  @Test("UNI-18: two new types never have one number, also where numbers are drawn")
+  func drawnTwice() throws {
+    let types = [Self.type("a", [Self.field("x", .text)]), Self.type("b", [Self.field("x", .text)])]
+    var plan = SchemaPlan(RegisteredSchema(), in: .development) { TypeNumbers(afterRestore: $0) { _ in 5 } }
+    do throws(CaravanError) {
+      try plan.import(types, promotableTo: RegisteredSchema(), removes: true)
+      Issue.record("two types have one number: \(plan.added.map(\.id))")
+    } catch {
+      #expect(error.code == .serverBusy)
+    }
+  }
+
   // MARK: Indexes
 
   @Test("CK-91, CK-93: indexes are said by field; in production they are dropped only")

@@ -107,7 +107,8 @@ extension DiffExchange {
       return [:]
     }
     var known: [String: ContinuePlan.Known] = [:]
-    for entry in entries {
+    let visibility = try await cloud.visibility.of(zone.database)
+    for entry in entries where !visibility.isRetired(entry.type) {
       var objtype = ""
       if entry.type != 0 {
         objtype = try await cloud.schema.type(
@@ -154,7 +155,7 @@ extension DiffExchange {
     for index in mutations.indices where mutations[index].scope == .changed { mutations[index].basedOn = turn.height }
     let request = CommitRequest(
       zone: ZoneRef(zone), writer: op.writer, epoch: op.epoch, op: op.number, opFloor: op.number, atomic: true,
-      mutations: mutations)
+      mutations: mutations, retired: try await cloud.visibility.of(zone.database).retired(named: nil))
     let reply = try await cloud.storage.commit(request, in: Partition(of: zone.database))
     guard case .applied(let outcomes, let zoneSeq, let incarnation, _) = try reply.model() else {
       return SyncContinueResult(Self.notTheirTurn)

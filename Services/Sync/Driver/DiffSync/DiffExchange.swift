@@ -153,7 +153,8 @@ struct DiffExchange: SessionPart {
     guard !reply.resetRequired else { return .invalidHeight(lost: reply.lost) }
     var page = DiffPage(more: reply.more)
     if let next = reply.next, next.incarnation != 0 { (page.last, page.incarnation) = (next.seq, next.incarnation) }
-    for entry in try EntryPage.decode(reply.page).entries {
+    let visibility = try await cloud.visibility.of(zone.database)
+    for entry in try EntryPage.decode(reply.page).entries where entry.deleted || !visibility.isRetired(entry.type) {
       let diffs = try await diffs(of: entry.model(), in: zone, after: begin.lastSyncHeight)
       page.records += 1
       page.diffs += diffs

@@ -47,7 +47,9 @@ struct GroupCalls: SessionPart {
 
   func upload(_ part: UploadPart) async throws(CaravanError) -> PartState {
     let zone = try groupZone(part.container, part.zone)
-    let mutations = try await session.checked(Push(mutations: part.mutations), of: zone).mutations
+    let checked = try await session.checked(Push(mutations: part.mutations), of: zone)
+    _ = try session.retired(before: checked.types, await cloud.visibility.of(zone.database), in: zone)
+    let mutations = checked.mutations
     guard !mutations.contains(where: { $0.kind == .read }) else {
       throw CaravanError(.invalidData, "a part has saves and deletions only: read records by themselves")
     }
@@ -68,7 +70,8 @@ struct GroupCalls: SessionPart {
         try await ask(.commit(request), commit.op, floor: commit.opFloor, in: zone)
       }
     }
-    let reply = try required(answer.commit, "commit")
+    var reply = try required(answer.commit, "commit")
+    try await session.hideInvisible(in: &reply, of: zone.database)
     cloud.metrics.count(reply)
     return try session.admit(reply, expected: 0, account)
   }
