@@ -50,7 +50,7 @@ struct ProductionTests {
       try await used.write("real", 2)
       try await used.until("its refusal is told") { try await !status(used).refused.isEmpty }
       let view = try await status(used)
-      #expect(view.refused.contains("caravan schema set --environment production"))
+      #expect(view.refused.contains("caravan schema promote or set --environment production"))
       #expect(view.fault == nil && view.dirty == 1, "nobody has to decide anything, and nothing is lost")
       #expect(try await used.numbers() == ["real": 2])
 
