@@ -250,7 +250,7 @@ let package = Package(
       tests("Unit/SchemaCore", ["SchemaCore", "Model", "Runtime", "TestKit"]),
       tests("Unit/AgentCore", ["AgentCore", "Model", "Query", "Runtime", "TestKit"]),
       tests("Unit/StorageCore", ["StorageCore", "Store", "Model", "TestKit"]),
-      tests("Unit/QueryCore", ["QueryCore", "Model", "TestKit"]),
+      tests("Unit/QueryCore", ["Query", "QueryCore", "Model", "TestKit"]),
       tests("Unit/GatewayCore", ["GatewayCore", "Model", "Encoding", "TestKit"]),
       tests("Unit/CLICore", ["CLICore", "Model", "Encoding", "TestKit"]),
       tests("Unit/Encoding", ["Encoding", "Model"]),

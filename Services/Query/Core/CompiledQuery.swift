@@ -1,157 +1,178 @@
 package import CaravanModel
 package import CaravanQuery
 
-/// A query as one statement. Its columns are `selected` in that order, then one a sort key.
-package struct CompiledQuery: Sendable, Equatable {
+/// A query that is checked against its record type, and the statement that answers it. Columns of the answer are
+/// `selected` in that order, then one a sort key.
+package struct CompiledQuery: Sendable {
   package static let selected = [
     "zone", "name", "version", "created", "type", "writer", "body", "modified", "made", "maker",
   ]
+  /// The function of an engine that calls the evaluator, and what it is given of a row.
+  package static let rowFunction = "row_function"
+  package static let rowValues = ["body", "name", "modified", "made", "maker", "writer"]
 
-  package let statement: SQLFragment
-  package let sort: [FieldDefinition]
   /// Records in one page; the statement asks for one more, to see whether there is another page.
   package let limit: Int
-  /// Fields compared or sorted by: an index on each helps.
-  package let indexed: [FieldDefinition]
+  /// Indexes that help to answer it.
+  package let needs: [IndexNeed]
+  /// Ids of the fields that records in the answer have; empty: all they have.
+  package let fields: Set<UInt32>
+  package var sortKeys: Int { order.keys.count }
+  private let expression: Expression<Condition>?
+  private let order: Order
+  private let after: PageCursor?
+  private let zone: String?
+  private let visibility: Visibility
+  /// How many records there are is all that is asked.
+  package let isCount: Bool
   private let fingerprint: UInt64
 
-  /// - Parameter table: the table of this record type's definition in this database.
   /// - Throws: `invalidData` for malformed predicates and foreign cursors; `schemaViolation` naming the field;
-  ///   `limitExceeded`.
-  package init(_ query: Query, type: RecordType, table: String) throws(CaravanError) {
+  ///   `limitExceeded`; `tableNotFound` where the viewer sees no records of the type.
+  package init(_ query: Query, type: RecordType) throws(CaravanError) {
     guard (0...Limits.queryRows).contains(query.limit) else {
       throw CaravanError(
         .limitExceeded,
         "a query asks for \(query.limit) records at once: the limit is \(Limits.queryRows), page instead")
     }
+    visibility = try Visibility(query, type)
     let rows = query.limit == 0 ? QueryLimits.defaultRows : query.limit
     precondition((1...Limits.queryRows).contains(rows), "a page of \(rows) records never ends, or is too long")
     limit = rows
     fingerprint = query.fingerprint
-    let expression = try Expression(query.predicate) { name throws(CaravanError) in
-      try type.indexed(name, for: .queryable)
+    expression = try type.expression(query.predicate)
+    order = try Order(query.isCount ? [] : query.sort, type: type)
+    let sorted = order.keys.first.flatMap { key in
+      if case .field(let field, let kind) = key.term { IndexNeed(field, kind, .key) } else { nil }
     }
-    guard expression?.leaves.allSatisfy(\.isSQL) ?? true else {
-      throw CaravanError(
-        .featureDisabled, "the query service has no index for MATCH, CONTAINS, NEAR and WITHIN: leave them out")
-    }
-    let condition = expression.map(SQLCompiler(.sqlite, column: FieldDefinition.column).compile)
-    let order = try Order(query.sort, type: type)
-    sort = order.keys.map(\.field)
-    indexed = (expression?.fields(of: type) ?? []).appending(order.keys.prefix(1).map(\.field))
-    var after: SQLFragment?
-    if !query.cursor.isEmpty {
-      after = order.after(try PageCursor(query.cursor, fingerprint: fingerprint, keys: order.keys.count))
-    }
-    let columns = (Self.selected + sort.map(\.column)).joined(separator: ", ")
-    let conditions = [condition, after].compactMap(\.self)
-    let filter = conditions.isEmpty ? SQLFragment("") : SQLFragment.joined(conditions, by: "AND").prefixed("WHERE ")
-    statement = SQLFragment(
-      "SELECT \(columns) FROM \(table) \(filter.sql) ORDER BY \(order.sql) LIMIT \(limit + 1)", filter.values)
-    assert(
-      statement.sql.utf8.count { $0 == UInt8(ascii: "?") } == statement.values.count,
-      "a parameter of the statement has no value, or a value no parameter")
-    assert(Set(indexed.map(\.id)).count == indexed.count, "one field is to be indexed twice")
+    let leaves = (expression?.leaves ?? []) + (visibility.condition?.leaves ?? [])
+    needs = Self.distinct(leaves.compactMap { IndexNeed($0) } + [sorted].compactMap(\.self))
+    after = query.cursor.isEmpty ? nil : try PageCursor(query.cursor, fingerprint: fingerprint, keys: order.keys.count)
+    var fields: Set<UInt32> = []
+    for name in query.fields { fields.insert(try type.shown(name).id) }
+    self.fields = fields
+    zone = query.zone
+    isCount = query.isCount
+  }
+
+  private static func distinct(_ needs: [IndexNeed]) -> [IndexNeed] {
+    needs.reduce(into: []) { list, need in if !list.contains(need) { list.append(need) } }
   }
 
   /// The cursor of the page that ends with the record at `zone` and `name`, whose sort columns hold `keys`.
-  package func cursor(keys: [Value], zone: String, name: String) -> [UInt8] {
-    precondition(keys.count == sort.count, "a cursor has one value a sort key")
+  package func cursor(keys: [IndexKey], zone: String, name: String) -> [UInt8] {
+    precondition(keys.count == sortKeys, "a cursor has one value a sort key")
     return PageCursor(fingerprint: fingerprint, keys: keys, zone: zone, name: name).bytes
   }
-}
 
-/// The total order of the answers: the sort keys, then zone and name in the direction of the last key, so that an index
-/// of one field read forwards or backwards has that order already.
-struct Order {
-  struct Key {
-    let field: FieldDefinition
-    let isDescending: Bool
-  }
+  // MARK: The statement
 
-  let keys: [Key]
-
-  /// - Throws: `schemaViolation` when a field is unknown or not queryable; `invalidData` when one stands twice.
-  init(_ sort: [SortKey], type: RecordType) throws(CaravanError) {
-    guard sort.count <= Limits.predicateTerms else {
-      throw CaravanError(.limitExceeded, "a query has \(sort.count) sort keys: the limit is \(Limits.predicateTerms)")
-    }
-    var keys: [Key] = []
-    for key in sort {
-      let field = try type.indexed(key.field, for: .sortable)
-      guard !keys.contains(where: { $0.field == field }) else {
-        throw CaravanError(.invalidData, "field '\(key.field)' stands twice among the sort keys: leave one out")
-      }
-      keys.append(Key(field: field, isDescending: key.isDescending))
-    }
-    self.keys = keys
-  }
-
-  private var isDescendingAtLast: Bool { keys.last?.isDescending ?? false }
-
-  var sql: String {
-    let last = isDescendingAtLast ? "DESC" : "ASC"
-    let columns = keys.map { "\($0.field.column) \($0.isDescending ? "DESC" : "ASC")" }
-    return (columns + ["zone \(last)", "name \(last)"]).joined(separator: ", ")
-  }
-
-  /// What comes after `cursor` in this order.
-  func after(_ cursor: PageCursor) -> SQLFragment {
-    let sign = isDescendingAtLast ? "<" : ">"
-    var alternatives: [SQLFragment] = []
-    var equal: [SQLFragment] = []
-    for (key, value) in zip(keys, cursor.keys) {
-      if let beyond = key.beyond(value) { alternatives.append(.joined(equal + [beyond], by: "AND")) }
-      equal.append(key.at(value))
-    }
-    let place = SQLFragment("(zone, name) \(sign) (?, ?)", [.text(cursor.zone), .text(cursor.name)])
-    alternatives.append(.joined(equal + [place], by: "AND"))
-    let exact = SQLFragment.joined(alternatives, by: "OR")
-    // Says the same again as one range of the first key: what an index can start from.
-    guard let first = keys.first, let range = first.range(from: cursor.keys[0]) else { return exact }
-    return .joined([range, exact], by: "AND")
+  package func statement(in indexes: TableIndexes) -> SQLFragment {
+    let order = order.columns(in: indexes)
+    let columns = SQLFragment.listed(Self.selected.map { SQLFragment($0) } + order.map(\.selected))
+    var conditions = [SQLFragment("in_table = ?", [.integer(indexes.table)])]
+    if let zone { conditions.append(SQLFragment("zone = ?", [.text(zone)])) }
+    let asked = [expression, visibility.condition].compactMap(\.self)
+    if !asked.isEmpty { conditions.append(SQLCompiler(indexes).compile(.all(asked))) }
+    guard !isCount else { return SQLFragment("SELECT count(*) FROM records").adding(.joined(conditions, by: "AND")) }
+    // The index of the first key has no rows without it.
+    if let first = order.first, first.isIndexed { conditions.append(SQLFragment("\(first.name) IS NOT NULL")) }
+    if let after { conditions.append(self.order.after(after, order.map(\.name))) }
+    return SQLFragment("SELECT \(columns.sql) FROM records", columns.parameters)
+      .adding(.joined(conditions, by: "AND"))
+      .followed(by: "ORDER BY \(self.order.sql(order.map(\.name))) LIMIT \(limit + 1)")
   }
 }
 
-extension Order.Key {
-  func at(_ value: Value) -> SQLFragment {
-    value == .null ? SQLFragment("\(field.column) IS NULL") : SQLFragment("\(field.column) = ?", [value])
-  }
+/// Which records of the type the viewer sees.
+private enum Visibility: Sendable {
+  case all
+  case made(Condition)
 
-  /// Strictly after `value`; nil: nothing can be. Null is the smallest.
-  func beyond(_ value: Value) -> SQLFragment? {
-    switch (value == .null, isDescending) {
-    case (true, false): SQLFragment("\(field.column) IS NOT NULL")
-    case (true, true): nil
-    case (false, false): SQLFragment("\(field.column) > ?", [value])
-    case (false, true): SQLFragment("(\(field.column) < ? OR \(field.column) IS NULL)", [value])
-    }
-  }
+  var condition: Expression<Condition>? { if case .made(let condition) = self { .leaf(condition) } else { nil } }
 
-  /// At `value` or after it as one range; nil: there is no such single range.
-  func range(from value: Value) -> SQLFragment? {
-    switch (value == .null, isDescending) {
-    case (false, false): SQLFragment("\(field.column) >= ?", [value])
-    case (true, true): SQLFragment("\(field.column) IS NULL")
-    case (true, false), (false, true): nil
+  init(_ query: Query, _ type: RecordType) throws(CaravanError) {
+    let grants = type.grants ?? .standard
+    switch query.viewer {
+    case nil: self = .all
+    case .anonymous where grants.rights(isUser: false, isCreator: false).contains(.read): self = .all
+    case .user where grants.rights(isUser: true, isCreator: false).contains(.read): self = .all
+    case .user(let author) where grants.rights(isUser: true, isCreator: true).contains(.read):
+      self = .made(try Condition(SystemField.createdBy.definition, .compare(.equal, .text(author))))
+    case .anonymous, .user: throw .noSuchType(query.type)
     }
   }
 }
 
-extension Expression<Condition> {
-  /// The fields that it asks of, in order of first use.
-  fileprivate func fields(of type: RecordType) -> [FieldDefinition] {
-    [].appending(leaves.compactMap { type.field(id: $0.field) })
-  }
-}
-
-extension [FieldDefinition] {
-  /// Those that are not there yet go to the end.
-  fileprivate func appending(_ others: [FieldDefinition]) -> [FieldDefinition] {
-    others.reduce(self) { $0.contains($1) ? $0 : $0 + [$1] }
+extension CaravanError {
+  /// What is said of a type that is not there, and of one whose records the viewer may not see: the two are one.
+  package static func noSuchType(_ name: String) -> CaravanError {
+    CaravanError(.tableNotFound, "there is no record type '\(name.prefix(80))'")
   }
 }
 
 extension SQLFragment {
-  fileprivate func prefixed(_ text: String) -> SQLFragment { SQLFragment(text + sql, values) }
+  /// Calls the evaluator with the row.
+  static func test(_ expression: Expression<Condition>) -> SQLFragment { called(.test(expression)) }
+
+  /// The key of the row, computed.
+  static func key(of term: SortTerm) -> SQLFragment { called(.keyOf(term)) }
+
+  private static func called(_ parameter: Parameter) -> SQLFragment {
+    SQLFragment(
+      "\(CompiledQuery.rowFunction)(?, \(CompiledQuery.rowValues.joined(separator: ", ")))", [parameter])
+  }
+
+  fileprivate static func listed(_ parts: [SQLFragment]) -> SQLFragment {
+    SQLFragment(parts.map(\.sql).joined(separator: ", "), parts.flatMap(\.parameters))
+  }
+
+  fileprivate func adding(_ condition: SQLFragment) -> SQLFragment {
+    SQLFragment("\(sql) WHERE \(condition.sql)", parameters + condition.parameters)
+  }
+
+  fileprivate func followed(by text: String) -> SQLFragment { SQLFragment("\(sql) \(text)", parameters) }
+}
+
+extension SQLCompiler {
+  fileprivate init(_ indexes: TableIndexes) {
+    self.init(column: indexes.column, lookup: indexes.lookup, test: SQLFragment.test)
+  }
+}
+
+extension TableIndexes {
+  /// A condition that an index of words or members answers.
+  fileprivate func lookup(_ condition: Condition) -> SQLFragment? {
+    switch condition.test {
+    case .match(_, _, isNegated: false):
+      guard words.contains(condition.field), let asked = condition.words else { return nil }
+      return SQLFragment(
+        "id IN (SELECT rowid FROM words WHERE words MATCH ?)", [.text(text(asked, of: condition.field))])
+    case .contains(let quantity, let values, isNegated: false):
+      guard members.contains(condition.field), !values.isEmpty else { return nil }
+      let keys = values.compactMap { IndexKey(Cell($0, as: condition.kind)) }
+      guard keys.count == values.count else { return nil }
+      switch quantity {
+      case .all: return .joined(keys.map { member([$0], of: condition.field) }, by: "AND")
+      case .any: return member(keys, of: condition.field)
+      }
+    case .match, .contains, .compare, .among, .prefix, .like, .containsLike, .inside: return nil
+    }
+  }
+
+  private func member(_ keys: [IndexKey], of field: UInt32) -> SQLFragment {
+    let places = Array(repeating: "?", count: keys.count).joined(separator: ", ")
+    return SQLFragment(
+      "id IN (SELECT record FROM members WHERE in_table = ? AND field = ? AND value IN (\(places)))",
+      [.integer(table), .integer(Int64(field))] + keys.map { .key($0) })
+  }
+
+  /// What FTS5 is asked (https://sqlite.org/fts5.html §3): words have no quotes.
+  private func text(_ asked: WordQuery, of field: UInt32) -> String {
+    let phrases = asked.phrases.map { phrase in
+      let tokens = phrase.words.map { Self.token($0, table: table, field: field) }
+      return "\"\(tokens.joined(separator: " "))\"\(phrase.isPrefix ? " *" : "")"
+    }
+    return phrases.joined(separator: asked.quantity == .all ? " AND " : " OR ")
+  }
 }

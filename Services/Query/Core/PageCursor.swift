@@ -1,48 +1,28 @@
 package import CaravanModel
+package import CaravanQuery
 
-/// Where a page ended: the sort values and the place of its last record, and which query it belongs to. Opaque to
-/// whoever carries it; read back with every byte checked.
+/// Where a page ended: the sort keys and the place of its last record, and which query it belongs to. Opaque to whoever
+/// carries it; read back with every byte checked.
 package struct PageCursor: Sendable, Equatable {
   package var fingerprint: UInt64
   /// One a sort key.
-  package var keys: [Value]
+  package var keys: [IndexKey]
   package var zone: String
   package var name: String
 
-  package init(fingerprint: UInt64, keys: [Value], zone: String, name: String) {
+  package init(fingerprint: UInt64, keys: [IndexKey], zone: String, name: String) {
     self.fingerprint = fingerprint
     self.keys = keys
     self.zone = zone
     self.name = name
   }
 
-  private enum Tag {
-    static let null: UInt8 = 0
-    static let text: UInt8 = 1
-    static let integer: UInt8 = 2
-    static let real: UInt8 = 3
-    static let data: UInt8 = 4
-  }
-
   package var bytes: [UInt8] {
     var out: [UInt8] = []
     Self.append(fingerprint, to: &out)
-    for key in keys {
-      switch key {
-      // What has no order is null to a query.
-      case .null, .asset, .assetList, .location, .reference, .list: out.append(Tag.null)
-      case .text(let text): Self.append(Tag.text, Array(text.utf8), to: &out)
-      case .data(let data): Self.append(Tag.data, data, to: &out)
-      case .integer(let number):
-        out.append(Tag.integer)
-        Self.append(UInt64(bitPattern: number), to: &out)
-      case .real(let number):
-        out.append(Tag.real)
-        Self.append(number.bitPattern, to: &out)
-      }
-    }
-    Self.append(Tag.text, Array(zone.utf8), to: &out)
-    Self.append(Tag.text, Array(name.utf8), to: &out)
+    for key in keys { Self.append(key.bytes, to: &out) }
+    Self.append(zone.utf8, to: &out)
+    Self.append(name.utf8, to: &out)
     return out
   }
 
@@ -51,14 +31,12 @@ package struct PageCursor: Sendable, Equatable {
     precondition(count >= 0, "a query has sort keys or none")
     var reader = Reader(bytes: bytes[...])
     guard reader.word() == fingerprint else { throw Self.foreign }
-    var keys: [Value] = []
+    var keys: [IndexKey] = []
     for _ in 0..<count {
-      guard let value = reader.value() else { throw Self.foreign }
-      keys.append(value)
+      guard let run = reader.run() else { throw Self.foreign }
+      keys.append(IndexKey(bytes: run))
     }
-    guard case .text(let zone) = reader.value(), case .text(let name) = reader.value(), reader.bytes.isEmpty else {
-      throw Self.foreign
-    }
+    guard let zone = reader.text(), let name = reader.text(), reader.bytes.isEmpty else { throw Self.foreign }
     self.init(fingerprint: fingerprint, keys: keys, zone: zone, name: name)
     assert(self.bytes == bytes, "two rows of bytes read as one cursor")
   }
@@ -71,10 +49,9 @@ package struct PageCursor: Sendable, Equatable {
     for k in 0..<8 { out.append(UInt8(truncatingIfNeeded: word >> (8 * UInt64(k)))) }
   }
 
-  private static func append(_ tag: UInt8, _ bytes: [UInt8], to out: inout [UInt8]) {
-    out.append(tag)
-    append(UInt64(bytes.count), to: &out)
-    out.append(contentsOf: bytes)
+  private static func append(_ run: some Collection<UInt8>, to out: inout [UInt8]) {
+    append(UInt64(run.count), to: &out)
+    out.append(contentsOf: run)
   }
 
   private struct Reader {
@@ -93,16 +70,6 @@ package struct PageCursor: Sendable, Equatable {
       return Array(bytes.prefix(Int(count)))
     }
 
-    mutating func value() -> Value? {
-      switch bytes.popFirst() {
-      case Tag.null: .null
-      case Tag.text: run().flatMap { String(validating: $0, as: UTF8.self) }.map { .text($0) }
-      case Tag.integer: word().map { .integer(Int64(bitPattern: $0)) }
-      // Such a value has no place in any order, and SQLite has none.
-      case Tag.real: word().map(Double.init(bitPattern:)).flatMap { $0.isNaN ? nil : .real($0) }
-      case Tag.data: run().map { .data($0) }
-      default: nil
-      }
-    }
+    mutating func text() -> String? { run().flatMap { String(validating: $0, as: UTF8.self) } }
   }
 }

@@ -7,6 +7,7 @@ extension Query {
     // One query of a default zone is asked of each of its shards, and a cursor fits them all.
     hash.add(database.shard(0).description)
     hash.add(type)
+    hash.add(zone ?? "")
     for term in predicate.terms {
       switch term {
       case .compare(let field, let comparison, let value):
@@ -21,6 +22,8 @@ extension Query {
     for key in sort {
       hash.add(key.field)
       hash.add(key.isDescending ? "down" : "up")
+      guard let near = key.near else { continue }
+      for degrees in [near.latitude, near.longitude] { hash.add(.real(degrees)) }
     }
     return hash.value
   }
@@ -41,7 +44,8 @@ extension Query {
     mutating func add(_ item: Value) {
       add(item.kindName)
       switch item {
-      case .null, .asset, .assetList, .location: return
+      case .null, .asset, .assetList: return
+      case .location(let place): for degrees in [place.latitude, place.longitude] { add(.real(degrees)) }
       case .list(let items): for item in [.integer(Int64(items.count))] + items { add(item) }
       case .reference(let reference): add(reference.target)
       case .text(let text): add(text)

@@ -9,8 +9,21 @@ package enum QueryLimits {
   package static let unaskedMilliseconds: Int64 = 30 * 86_400_000
   /// So exactly is known when it was asked about last: a question writes that down no more often.
   package static let askedMilliseconds: Int64 = 86_400_000
-  /// Indexes of one table, made when a query first could use them; later ones are answered by scanning.
-  package static let indexesPerTable = 16
+  /// Fields of one type in one database that are compared and sorted by, and have an index for that; what compares or
+  /// sorts by more is answered by looking at each record.
+  package static let keysPerTable = 16
+  /// Fields whose words or members have an index, of one type in one database.
+  package static let lookupsPerTable = 16
+  /// Records in one step of building an index; others use the index between two steps.
+  package static let recordsPerStep = 500
+  /// How long a query waits for an index that it needs.
+  package static let buildPatience: Duration = .seconds(4)
+  /// How long a query waits for what its asker has seen.
+  package static let seenPatience: Duration = .seconds(2)
+  /// What one query may cost, in instructions of SQLite's; a record that the evaluator looks at costs as many as
+  /// `recordCost`.
+  package static let steps = 200_000_000
+  package static let recordCost = 500
   /// Record types kept, by id.
   package static let cachedTypes = 4_096
   /// How long the latest type of a name is believed.

@@ -1,17 +1,37 @@
 package import CaravanModel
+import CaravanQuery
 
-extension FieldDefinition {
-  /// The column of this field in its table.
-  package var column: String { Self.column(id) }
+/// An index that a query can use.
+package struct IndexNeed: Sendable, Hashable {
+  package enum Use: UInt8, Sendable, Hashable, CaseIterable {
+    /// Compare and sort by the field's key.
+    case key = 1
+    /// Find lists by a member.
+    case members = 2
+    /// Find texts by their words.
+    case words = 3
+  }
 
-  static func column(_ id: UInt32) -> String { "f\(id)" }
+  package let field: UInt32
+  /// Of the field, or of a member of its list.
+  package let kind: FieldKind
+  package let use: Use
 
-  /// Objects, lists, places and what only devices can read are not indexed. A reference is by its target's name.
-  package var isQueryable: Bool {
-    guard !isList, !isEncrypted else { return false }
-    switch kind {
-    case .text, .integer, .real, .data, .date, .reference: return true
-    case .object, .location: return false
+  package init(_ field: UInt32, _ kind: FieldKind, _ use: Use) {
+    self.field = field
+    self.kind = kind
+    self.use = use
+  }
+
+  /// nil: no index helps.
+  init?(_ condition: Condition) {
+    switch condition.test {
+    case .match: self.init(condition.field, condition.kind, .words)
+    case .contains: self.init(condition.field, condition.kind, .members)
+    case .containsLike: return nil
+    case .compare, .among, .prefix, .like, .inside:
+      guard !condition.isList else { return nil }
+      self.init(condition.field, condition.kind, .key)
     }
   }
 }
@@ -20,18 +40,61 @@ extension RecordType {
   /// - Parameter use: what the query does with the field.
   /// - Throws: `schemaViolation` when there is no such field, or no index of it for this.
   func indexed(_ name: String, for use: FieldIndexes) throws(CaravanError) -> FieldDefinition {
+    let field = if let system = SystemField(rawValue: name), field(named: name) == nil { system.definition } else {
+      try shown(name)
+    }
+    try check(field, for: use)
+    return field
+  }
+
+  /// - Throws: `schemaViolation` when there is no such field.
+  func shown(_ name: String) throws(CaravanError) -> FieldDefinition {
     guard let field = field(named: name) else {
       throw CaravanError(.schemaViolation, "record type '\(self.name)' has no field '\(name.prefix(80))'")
     }
-    guard field.isQueryable else {
-      throw CaravanError(.schemaViolation, "field '\(name)' is \(field.shape): it cannot be queried or sorted by")
+    return field
+  }
+
+  private func check(_ field: FieldDefinition, for use: FieldIndexes) throws(CaravanError) {
+    guard !field.possibleIndexes.isEmpty else {
+      throw CaravanError(
+        .schemaViolation, "field '\(field.name)' is \(field.shape): it cannot be queried or sorted by")
     }
     guard field.effectiveIndexes.isSuperset(of: use) else {
       throw CaravanError(
         .schemaViolation,
-        "field '\(name)' of '\(self.name)' is \(field.effectiveIndexes), not \(use): its developer says otherwise with "
-          + "caravan schema index")
+        "field '\(field.name)' of '\(name)' is \(field.effectiveIndexes), not \(use): its developer says otherwise "
+          + "with caravan schema index")
     }
-    return field
+  }
+
+  /// - Throws: `schemaViolation`, as `indexed`.
+  func expression(_ predicate: Predicate) throws(CaravanError) -> Expression<Condition>? {
+    let expression = try Expression(predicate) { name throws(CaravanError) in try indexed(name, for: []) }
+    for condition in expression?.leaves ?? [] {
+      guard let field = field(id: condition.field) else { continue }
+      let isMatch = if case .match = condition.test { true } else { false }
+      try check(field, for: isMatch ? .searchable : .queryable)
+    }
+    return expression
+  }
+
+  func term(_ key: SortKey) throws(CaravanError) -> SortTerm {
+    guard let centre = key.near else {
+      let field = try indexed(key.field, for: [])
+      guard !field.isList, field.kind != .location else {
+        throw CaravanError(
+          .schemaViolation,
+          "field '\(key.field)' is \(field.shape): it has no order\(field.isList ? "" : ", only distances from a place")")
+      }
+      try check(field, for: .sortable)
+      return .field(field.id, field.kind)
+    }
+    let field = try indexed(key.field, for: .queryable)
+    guard field.kind == .location, !field.isList else {
+      throw CaravanError(
+        .schemaViolation, "field '\(key.field)' is \(field.shape): only places have a distance")
+    }
+    return .distance(field.id, from: centre)
   }
 }

@@ -1,4 +1,5 @@
 package import CaravanModel
+import CaravanQuery
 
 /// Makes one page of the pages that the shards of a default zone gave for one query (CK-10): every page holds the
 /// first of its shard's records in one and the same order, so the whole's first are among them.
@@ -49,41 +50,11 @@ package struct ShardMerge: Sendable {
   func precedes(_ a: PageCursor, _ b: PageCursor) -> Bool {
     precondition(
       a.keys.count == isDescending.count && b.keys.count == isDescending.count, "a place has one value a sort key")
-    for (index, isDescending) in isDescending.enumerated() {
-      let difference = Self.compare(a.keys[index], b.keys[index])
-      if difference != 0 { return (difference < 0) != isDescending }
+    for (index, isDescending) in isDescending.enumerated() where a.keys[index] != b.keys[index] {
+      return a.keys[index].bytes.lexicographicallyPrecedes(b.keys[index].bytes) != isDescending
     }
-    let places = [(a.zone, b.zone), (a.name, b.name)].map { Self.compare(Array($0.utf8), Array($1.utf8)) }
-    guard let difference = places.first(where: { $0 != 0 }) else { return false }
-    return (difference < 0) != (isDescending.last ?? false)
+    let places = [(a.zone, b.zone), (a.name, b.name)].map { (Array($0.utf8), Array($1.utf8)) }
+    guard let (x, y) = places.first(where: { $0 != $1 }) else { return false }
+    return x.lexicographicallyPrecedes(y) != (isDescending.last ?? false)
   }
-
-  // MARK: The order of values, which is SQLite's (https://sqlite.org/datatype3.html §4.1)
-
-  private static func compare(_ a: Value, _ b: Value) -> Int {
-    switch (a, b) {
-    case (.integer(let a), .integer(let b)): sign(a, b)
-    case (.real(let a), .real(let b)): sign(a, b)
-    case (.integer(let a), .real(let b)): sign(Double(a), b)
-    case (.real(let a), .integer(let b)): sign(a, Double(b))
-    case (.text(let a), .text(let b)): compare(Array(a.utf8), Array(b.utf8))
-    case (.data(let a), .data(let b)): compare(a, b)
-    case (_, _): sign(rank(a), rank(b))
-    }
-  }
-
-  private static func rank(_ value: Value) -> Int {
-    switch value {
-    case .null, .asset, .assetList, .location, .reference, .list: 0
-    case .integer, .real: 1
-    case .text: 2
-    case .data: 3
-    }
-  }
-
-  private static func compare(_ a: [UInt8], _ b: [UInt8]) -> Int {
-    a == b ? 0 : a.lexicographicallyPrecedes(b) ? -1 : 1
-  }
-
-  private static func sign<Number: Comparable>(_ a: Number, _ b: Number) -> Int { a == b ? 0 : a < b ? -1 : 1 }
 }

@@ -159,6 +159,6 @@ struct IndexFeeder: ChangeConsumer {
       metrics.unreadable.add()
       return nil
     }
-    return IndexRow(entry, record, type: type)
+    return IndexRow(entry, record, definition: type.definition)
   }
 }

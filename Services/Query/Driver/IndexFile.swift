@@ -1,13 +1,23 @@
 import CaravanModel
+import CaravanQueryCore
 import CaravanSQLite
 import Glibc
 
 /// The file that holds an index: derived data, so what is damaged or of another release is thrown away.
 struct IndexFile: Sendable {
   /// Of the tables below; another one means: begin anew.
-  private static let version = 4
+  private static let version = 5
   let path: String
   let durability: ConnectionOptions.Durability
+
+  private static let slots = 1...QueryLimits.keysPerTable
+  private static let keys = slots.map { "\(TableIndexes.column($0)) BLOB" }.joined(separator: ", ")
+  /// With the tie-breakers, so that an index has the order of the answers. A key that a table does not use costs it
+  /// nothing.
+  private static let keyIndexes = slots.map { slot in
+    let column = TableIndexes.column(slot)
+    return "CREATE INDEX records_by_\(column) ON records(in_table, \(column), zone, name) WHERE \(column) IS NOT NULL;"
+  }.joined(separator: "\n")
 
   private static let schema = """
     -- Databases that were asked about: of no others is anything kept.
@@ -21,10 +31,31 @@ struct IndexFile: Sendable {
       owner TEXT NOT NULL, name TEXT NOT NULL, incarnation INTEGER NOT NULL, seq INTEGER NOT NULL,
       UNIQUE(container, environment, owner, name));
     CREATE INDEX zones_of_partition ON zones(partition);
+    -- The records of one type (all versions of its definition) in one database.
     CREATE TABLE tables(
       id INTEGER PRIMARY KEY, container TEXT NOT NULL, environment TEXT NOT NULL, owner TEXT NOT NULL,
       definition INTEGER NOT NULL, UNIQUE(container, environment, owner, definition));
     CREATE TABLE uses(zone INTEGER NOT NULL, in_table INTEGER NOT NULL, PRIMARY KEY(zone, in_table)) WITHOUT ROWID;
+    -- A table's indexes. One that is being built has got as far as the record at zone and name.
+    CREATE TABLE indexes(
+      in_table INTEGER NOT NULL, field INTEGER NOT NULL, use INTEGER NOT NULL, kind TEXT NOT NULL, slot INTEGER NOT NULL,
+      ready INTEGER NOT NULL, zone TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY(in_table, field, use)) WITHOUT ROWID;
+    CREATE TABLE records(
+      id INTEGER PRIMARY KEY, in_table INTEGER NOT NULL, zone TEXT NOT NULL, name TEXT NOT NULL,
+      version INTEGER NOT NULL, created INTEGER NOT NULL, type INTEGER NOT NULL, writer TEXT NOT NULL,
+      body BLOB NOT NULL, modified INTEGER NOT NULL, made INTEGER NOT NULL, maker TEXT NOT NULL, \(keys),
+      UNIQUE(in_table, zone, name));
+    \(keyIndexes)
+    CREATE TABLE members(
+      in_table INTEGER NOT NULL, field INTEGER NOT NULL, value BLOB NOT NULL, record INTEGER NOT NULL,
+      PRIMARY KEY(in_table, field, value, record)) WITHOUT ROWID;
+    CREATE INDEX members_of_record ON members(record);
+    -- Words come cut and folded, and are parted by spaces.
+    CREATE VIRTUAL TABLE words USING fts5(text, tokenize = "ascii tokenchars '_'");
+    CREATE TRIGGER record_removed AFTER DELETE ON records BEGIN
+      DELETE FROM members WHERE record = old.id;
+      DELETE FROM words WHERE rowid = old.id;
+    END;
     """
 
   /// The connection that writes. Makes the file where there is none of this version.

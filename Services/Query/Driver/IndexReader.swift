@@ -11,18 +11,27 @@ actor IndexReader {
     var hits: [QueryHit] = []
     /// Empty: there is no more.
     var cursor: [UInt8] = []
+    /// Of a query that asks for no more.
+    var count: UInt64 = 0
     /// The log position that the page reflects.
     var position: UInt64
+  }
+
+  /// What a query has cost so far.
+  private final class Cost {
+    var steps = 0
   }
 
   private let executor: any SerialExecutor
   nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
   private let connection: Connection
+  private static let stepsPerLook: Int32 = 1_000
 
   init(_ file: IndexFile, executors: any ExecutorSource) throws(CaravanError) {
     executor = executors.makeSerial("query-reader")
     connection = try file.openForReading()
+    try connection.allowRowFunctions()
   }
 
   func close() { connection.close() }
@@ -34,31 +43,61 @@ actor IndexReader {
   }
 
   /// One page and its position, from one snapshot.
-  func find(_ query: CompiledQuery, in partition: Partition) throws(CaravanError) -> Page {
-    try connection.transaction(.read) { () throws(CaravanError) in
-      var page = Page(position: try position(of: partition))
-      let statement = try connection.statement(text: query.statement.sql)
-      var index: Int32 = 0
-      for value in query.statement.values {
-        index += 1
-        try SQLValue(value).bind(to: statement, at: index)
-      }
-      defer { statement.reset() }
-      var bytes = 0
-      var last: [UInt8] = []
-      while let row = try statement.next() {
-        var hit = Self.hit(row)
-        bytes += hit.entry?.body.count ?? 0
-        guard page.hits.count < query.limit, page.hits.isEmpty || bytes <= QueryLimits.answerBytes else {
-          page.cursor = last
-          break
+  /// - Throws: `limitExceeded` where the query would look at too many records.
+  func find(
+    _ query: CompiledQuery, _ indexes: TableIndexes, in partition: Partition
+  ) throws(CaravanError) -> Page {
+    try within(QueryLimits.steps) { cost throws(CaravanError) in
+      try connection.transaction(.read) { () throws(CaravanError) in
+        var page = Page(position: try position(of: partition))
+        var bytes = 0
+        try visit(query.statement(in: indexes), cost) { row in
+          guard !query.isCount else {
+            page.count = row.unsigned(0)
+            return true
+          }
+          var hit = Self.hit(row)
+          bytes += hit.entry?.body.count ?? 0
+          guard page.hits.count < query.limit, page.hits.isEmpty || bytes <= QueryLimits.answerBytes else {
+            page.cursor = page.hits.last?.position ?? []
+            return false
+          }
+          let keys = (0..<query.sortKeys).map { IndexKey(bytes: row.bytes(Int32(CompiledQuery.selected.count + $0))) }
+          hit.position = query.cursor(keys: keys, zone: hit.zone, name: hit.entry?.name ?? "")
+          page.hits.append(hit)
+          return true
         }
-        let keys = query.sort.indices.map { row.value(Int32(CompiledQuery.selected.count + $0)).model }
-        last = query.cursor(keys: keys, zone: hit.zone, name: hit.entry?.name ?? "")
-        hit.position = last
-        page.hits.append(hit)
+        return page
       }
-      return page
+    }
+  }
+
+  private func visit(
+    _ fragment: SQLFragment, _ cost: Cost, _ take: (CaravanSQLite.Row) -> Bool
+  ) throws(CaravanError) {
+    let statement = try connection.statement(text: fragment.sql)
+    for (index, parameter) in fragment.parameters.enumerated() {
+      try parameter.bindable { cost.steps += QueryLimits.recordCost }.bind(to: statement, at: Int32(index) + 1)
+    }
+    defer { statement.reset() }
+    while let row = try statement.next(), take(row) {}
+  }
+
+  /// Stops what costs more.
+  private func within<Result>(
+    _ steps: Int, _ body: (Cost) throws(CaravanError) -> Result
+  ) throws(CaravanError) -> Result {
+    let cost = Cost()
+    connection.setProgressHandler(everySteps: Self.stepsPerLook) {
+      cost.steps += Int(Self.stepsPerLook)
+      return cost.steps < steps ? .goOn : .stop
+    }
+    defer { connection.setProgressHandler(everySteps: 0, nil) }
+    do throws(CaravanError) { return try body(cost) } catch {
+      guard error.code == .cancelled, cost.steps >= steps else { throw error }
+      throw CaravanError(
+        .limitExceeded,
+        "the query would look at too many records: compare a field with a value as well, by which few of them are found")
     }
   }
 

@@ -9,12 +9,14 @@ actor IndexWriter {
   nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
   private let connection: Connection
-  private var tables: IndexTables
+  private var tables: IndexCatalog
+  private let records: IndexedRecords
 
   init(_ file: IndexFile, executors: any ExecutorSource) throws(CaravanError) {
     executor = executors.makeSerial("query-writer")
     connection = try file.openForWriting()
-    tables = IndexTables(connection)
+    tables = IndexCatalog(connection)
+    records = IndexedRecords(connection)
   }
 
   func close() { connection.close() }
@@ -106,11 +108,10 @@ actor IndexWriter {
       let id = try record(progress, of: zone)
       var used = try connection.all("SELECT in_table FROM uses WHERE zone = ?", id) { row in row.integer(0) }
       for row in rows {
-        let key = TableKey(database: zone.database, definition: row.definition)
-        let table = try tables.make(key, fields: row.values.map(\.field))
+        let table = try tables.make(TableKey(database: zone.database, definition: row.definition))
         // A record that changed its type leaves its row elsewhere.
         for other in used where other != table.id { try delete(row.name, zone, from: other) }
-        try write(row, zone, to: table)
+        try records.write(row, zone, to: table)
         guard !used.contains(table.id) else { continue }
         try connection.run("INSERT INTO uses(zone, in_table) VALUES(?, ?)", id, table.id)
         used.append(table.id)
@@ -119,38 +120,14 @@ actor IndexWriter {
     }
   }
 
-  private func write(_ row: IndexRow, _ zone: ZoneID, to table: IndexTables.Table) throws(CaravanError) {
-    let columns = row.values.map { ", f\($0.field)" }.joined()
-    let places = String(repeating: ", ?", count: row.values.count)
-    let statement = try connection.statement(
-      text: """
-        INSERT OR REPLACE INTO \(table.name)(
-          zone, name, version, created, type, writer, body, modified, made, maker\(columns))
-        VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?\(places))
-        """)
-    let authorship = row.authorship
-    let fixed: [any Bindable] = [
-      zone.name, row.name, row.version, row.created, row.type, row.writer, row.body, authorship.modified,
-      authorship.created, authorship.creator,
-    ]
-    var index: Int32 = 0
-    for value in fixed + row.values.map(\.value) {
-      index += 1
-      try value.bind(to: statement, at: index)
-    }
-    defer { statement.reset() }
-    while try statement.next() != nil {}
-  }
-
   private func delete(_ name: String, _ zone: ZoneID, from table: Int64) throws(CaravanError) {
-    try connection.statement(text: "DELETE FROM \(IndexTables.name(table)) WHERE zone = ? AND name = ?")
-      .run(zone.name, name)
+    try connection.run("DELETE FROM records WHERE in_table = ? AND zone = ? AND name = ?", table, zone.name, name)
   }
 
   private func forget(_ zone: ZoneID) throws(CaravanError) {
     guard let id = try place(of: zone)?.id else { return }
     for table in try connection.all("SELECT in_table FROM uses WHERE zone = ?", id, read: { row in row.integer(0) }) {
-      try connection.statement(text: "DELETE FROM \(IndexTables.name(table)) WHERE zone = ?").run(zone.name)
+      try connection.run("DELETE FROM records WHERE in_table = ? AND zone = ?", table, zone.name)
     }
     try connection.run("DELETE FROM uses WHERE zone = ?", id)
     try connection.run("DELETE FROM zones WHERE id = ?", id)
@@ -181,18 +158,36 @@ actor IndexWriter {
     return connection.lastInsertedRow
   }
 
-  // MARK: Queries
+  // MARK: Indexes
 
-  /// Makes sure that the table has the columns and indexes a query names.
-  /// - Returns: its name; nil: there are no records of that type.
-  func prepare(_ key: TableKey, fields: [UInt32], indexed: [UInt32]) throws(CaravanError) -> String? {
+  /// Begins the indexes that a query needs and the table lacks. Those of a few records are ready at once.
+  /// - Returns: what is ready, and whether that is all; nil: there are no records of that type.
+  func prepare(_ key: TableKey, _ needs: [IndexNeed]) throws(CaravanError) -> (indexes: TableIndexes, isReady: Bool)? {
     guard let table = try tables.find(key) else { return nil }
-    let lacksIndexes = try tables.lacksIndexes(key, fields: indexed)
-    guard lacksIndexes || !table.fields.isSuperset(of: fields) else { return table.name }
-    try changing { () throws(CaravanError) in
-      _ = try tables.make(key, fields: fields)
-      try tables.addIndexes(key, fields: indexed)
+    if !table.lacking(needs).isEmpty {
+      try changing { () throws(CaravanError) in
+        try tables.begin(needs, of: key)
+        try build(key)
+      }
     }
-    return table.name
+    guard let table = try tables.find(key) else { return nil }
+    let isBuilding = table.indexes.contains { $0.building != nil && needs.contains($0.need) }
+    return (table.ready, !isBuilding)
+  }
+
+  /// Builds the table's indexes by one step.
+  /// - Returns: whether there is more to be built.
+  func step(_ key: TableKey) throws(CaravanError) -> Bool {
+    guard let table = try tables.find(key), !table.isReady else { return false }
+    try changing { () throws(CaravanError) in try build(key) }
+    return try tables.find(key)?.isReady == false
+  }
+
+  func unfinished() throws(CaravanError) -> [TableKey] { try tables.unfinished() }
+
+  private func build(_ key: TableKey) throws(CaravanError) {
+    guard let table = try tables.find(key), let front = table.front else { return }
+    let end = try records.fill(front.indexes, of: table, after: front.from, atMost: QueryLimits.recordsPerStep)
+    try tables.moved(key, from: front.from, to: end)
   }
 }

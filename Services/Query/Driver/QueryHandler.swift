@@ -8,9 +8,11 @@ import CaravanWire
 struct QueryHandler: Sendable {
   let writer: IndexWriter
   let reader: IndexReader
+  let builder: IndexBuilder
   let types: TypeSource
   let metrics: QueryMetrics
   let bus: any MessageBus
+  let clock: any Clock
 
   /// Called with a database before it is looked at: returns when the index has it.
   typealias Preparation = @Sendable (DatabaseID) async throws(CaravanError) -> Void
@@ -40,30 +42,68 @@ struct QueryHandler: Sendable {
   private func own(
     _ query: Query, in partition: Partition, after prepare: Preparation
   ) async throws(CaravanError) -> QueryReply {
-    var type = try await types.type(named: query.type, of: query.database, isFresh: false)
-    do throws(CaravanError) { try Self.check(query, type) } catch {
-      // Perhaps a field that is newer than what is remembered.
-      guard error.code == .schemaViolation else { throw error }
-      type = try await types.type(named: query.type, of: query.database, isFresh: true)
-    }
+    let (type, compiled) = try await compiled(query)
     try await prepare(query.database)
-    let page = try await page(query, type, partition)
-    return QueryReply(hits: page.hits, cursor: page.cursor, type: CaravanWire.RecordType(type), position: page.position)
+    try await wait(for: query.seen, of: query.database)
+    var page = try await page(compiled, TableKey(database: query.database, definition: type.definition), partition)
+    if !compiled.fields.isEmpty {
+      for index in page.hits.indices { page.hits[index].entry = try page.hits[index].entry?.selecting(compiled.fields) }
+    }
+    return QueryReply(
+      hits: page.hits, cursor: page.cursor, type: CaravanWire.RecordType(type), position: page.position,
+      count: page.count)
   }
 
-  private static func check(_ query: Query, _ type: CaravanModel.RecordType) throws(CaravanError) {
-    _ = try CompiledQuery(query, type: type, table: "r0")
+  private func compiled(
+    _ query: Query
+  ) async throws(CaravanError) -> (type: CaravanModel.RecordType, query: CompiledQuery) {
+    do throws(CaravanError) {
+      let known = try await types.type(named: query.type, of: query.database, isFresh: false)
+      do throws(CaravanError) { return (known, try CompiledQuery(query, type: known)) } catch {
+        // Perhaps a field that is newer than what is remembered.
+        guard error.code == .schemaViolation else { throw error }
+        let type = try await types.type(named: query.type, of: query.database, isFresh: true)
+        return (type, try CompiledQuery(query, type: type))
+      }
+    } catch {
+      throw error.code == .tableNotFound ? .noSuchType(query.type) : error
+    }
   }
 
   private func page(
-    _ query: Query, _ type: CaravanModel.RecordType, _ partition: Partition
+    _ query: CompiledQuery, _ key: TableKey, _ partition: Partition
   ) async throws(CaravanError) -> IndexReader.Page {
-    let draft = try CompiledQuery(query, type: type, table: "r0")
-    let key = TableKey(database: query.database, definition: type.definition)
-    let table = try await writer.prepare(
-      key, fields: type.fields.filter(\.isQueryable).map(\.id), indexed: draft.indexed.map(\.id))
-    guard let table else { return IndexReader.Page(position: try await reader.position(of: partition)) }
-    return try await reader.find(CompiledQuery(query, type: type, table: table), in: partition)
+    var prepared = try await writer.prepare(key, query.needs)
+    if prepared?.isReady == false {
+      await builder.build(key, patience: QueryLimits.buildPatience)
+      prepared = try await writer.prepare(key, query.needs)
+    }
+    guard let prepared else { return IndexReader.Page(position: try await reader.position(of: partition)) }
+    guard prepared.isReady else {
+      throw CaravanError(
+        .unavailable, "an index that the query needs is being built: ask again in a moment",
+        retryAfterMilliseconds: UInt32(QueryLimits.buildPatience.wholeMilliseconds))
+    }
+    return try await reader.find(query, prepared.indexes, in: partition)
+  }
+
+  /// Waits for what the asker has seen.
+  /// - Throws: `unavailable` where it does not come.
+  private func wait(for seen: [Query.Seen], of database: DatabaseID) async throws(CaravanError) {
+    let deadline = clock.now + QueryLimits.seenPatience
+    for zone in seen {
+      let id = try ZoneID(database, zone.zone)
+      while try await writer.progress(of: id)?.seq ?? 0 < zone.seq {
+        guard clock.now < deadline else {
+          throw CaravanError(
+            .unavailable, "the index has not reached version \(zone.seq) of zone '\(zone.zone)' yet: ask again",
+            retryAfterMilliseconds: UInt32(QueryLimits.seenPatience.wholeMilliseconds))
+        }
+        do { try await clock.sleep(for: .milliseconds(10)) } catch {
+          throw CaravanError(.cancelled, "the task was cancelled while it waited")
+        }
+      }
+    }
   }
 
   // MARK: A default zone in shards (CK-10)
@@ -72,7 +112,10 @@ struct QueryHandler: Sendable {
   private func whole(
     _ query: Query, _ shards: UInt32, home partition: Partition, after prepare: Preparation
   ) async throws(CaravanError) -> QueryReply {
-    var answers = [try await own(query, in: partition, after: prepare)]
+    var home = query
+    // Each shard counts by itself: a version of the zone as a whole says nothing of any of them.
+    home.seen.removeAll { $0.zone == DefaultZone.name }
+    var answers = [try await own(home, in: partition, after: prepare)]
     let others = await withTaskGroup(of: Swift.Result<QueryReply, CaravanError>.self) { group in
       for shard in 1..<shards { group.addTask { await ask(query, of: shard) } }
       var others: [Swift.Result<QueryReply, CaravanError>] = []
@@ -80,6 +123,10 @@ struct QueryHandler: Sendable {
       return others
     }
     for other in others { answers.append(try other.get()) }
+    guard !query.isCount else {
+      return QueryReply(
+        type: answers[0].type, position: answers[0].position, count: answers.reduce(0) { $0 + $1.count })
+    }
     let fingerprint = query.fingerprint
     var pages: [ShardMerge.Page<QueryHit>] = []
     for answer in answers {
@@ -107,6 +154,7 @@ struct QueryHandler: Sendable {
   private func ask(_ query: Query, of shard: UInt32) async -> Swift.Result<QueryReply, CaravanError> {
     var part = query
     part.database = query.database.shard(shard)
+    part.seen = []
     do throws(CaravanError) {
       return .success(
         try await bus.call(
@@ -115,5 +163,13 @@ struct QueryHandler: Sendable {
     } catch {
       return .failure(error)
     }
+  }
+}
+
+extension CaravanWire.Entry {
+  fileprivate func selecting(_ fields: Set<UInt32>) throws(CaravanError) -> CaravanWire.Entry {
+    var entry = model()
+    try entry.select(fields)
+    return CaravanWire.Entry(entry)
   }
 }

@@ -7,6 +7,8 @@ extension CounterName {
   static let indexedRows = CounterName("caravan_query_rows_indexed_total", "Records written to the index.")
   static let unreadableRows = CounterName(
     "caravan_query_rows_unreadable_total", "Records left out because their body is malformed.")
+  static let indexSteps = CounterName(
+    "caravan_query_index_steps_total", "Steps in which indexes were built, of some hundred records each.")
   static let rebuilds = CounterName("caravan_query_rebuilds_total", "Times a partition was compared with its zones.")
   static let hits = CounterName("caravan_query_hits_total", "Records in answers.")
 }
@@ -16,6 +18,7 @@ struct QueryMetrics: Sendable {
   let groups: Counter
   let rows: Counter
   let unreadable: Counter
+  let steps: Counter
   let rebuilds: Counter
   let hits: Counter
 
@@ -24,6 +27,7 @@ struct QueryMetrics: Sendable {
     groups = metrics.counter(.indexedGroups)
     rows = metrics.counter(.indexedRows)
     unreadable = metrics.counter(.unreadableRows)
+    steps = metrics.counter(.indexSteps)
     rebuilds = metrics.counter(.rebuilds)
     hits = metrics.counter(.hits)
   }

@@ -40,6 +40,16 @@ public final class QueryService: Service {
 
   public func run() async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await self.work.builder.run() }
+      group.addTask { try await self.serve() }
+      defer { group.cancelAll() }
+      try await group.next()
+    }
+    await work.close()
+  }
+
+  private func serve() async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await self.owner.run() }
       group.addTask {
         await self.owner.waitUntilSettled()
@@ -47,7 +57,6 @@ public final class QueryService: Service {
       }
       try await group.waitForAll()
     }
-    await work.close()
   }
 
   public func shutDown() {
@@ -64,6 +73,7 @@ final class QueryWork: PartitionWork {
   private let lock: DirectoryLock
   private let storage: StorageClient
   private let handler: QueryHandler
+  let builder: IndexBuilder
 
   init(
     endpoints: ServiceHost, bus: any MessageBus, host: Host, directory: String,
@@ -76,11 +86,12 @@ final class QueryWork: PartitionWork {
     storage = StorageClient(bus: bus, host: host, writer: "@\(QueryService.name.rawValue)")
     let file = IndexFile(path: "\(directory)/index.db", durability: durability)
     let writer = try IndexWriter(file, executors: host.executors)
+    let metrics = QueryMetrics(host.metrics)
+    builder = IndexBuilder(writer, clock: host.clock, metrics: metrics)
     handler = QueryHandler(
-      writer: writer, reader: try IndexReader(file, executors: host.executors),
+      writer: writer, reader: try IndexReader(file, executors: host.executors), builder: builder,
       types: TypeSource(SchemaClient(bus: bus, clock: host.clock, metrics: host.metrics), clock: host.clock),
-      metrics: QueryMetrics(host.metrics),
-      bus: bus)
+      metrics: metrics, bus: bus, clock: host.clock)
   }
 
   func serve(_ lease: PartitionLease) async throws {

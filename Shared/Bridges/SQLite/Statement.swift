@@ -120,6 +120,9 @@ public final class Statement {
   public func bind(_ value: Double, at index: Int32) throws(CaravanError) { try parameters.bind(value, at: index) }
   public func bind(_ value: String, at index: Int32) throws(CaravanError) { try parameters.bind(value, at: index) }
   public func bind(_ value: [UInt8], at index: Int32) throws(CaravanError) { try parameters.bind(value, at: index) }
+  func bind(_ function: RowFunction, at index: Int32) throws(CaravanError) {
+    try parameters.bind(function, at: index)
+  }
   public func bindNull(at index: Int32) throws(CaravanError) { try parameters.bindNull(at: index) }
 
   // MARK: Parts

@@ -73,13 +73,35 @@ extension PredicateTerm {
   }
 }
 
+extension SortKey {
+  init(_ key: CaravanModel.SortKey) {
+    self.init(field: key.field, descending: key.isDescending, near: key.near.map { Location($0) })
+  }
+
+  fileprivate func model() throws(CaravanError) -> CaravanModel.SortKey {
+    CaravanModel.SortKey(field, isDescending: descending, near: try near?.model())
+  }
+}
+
+extension QueryViewer {
+  init(_ viewer: Query.Viewer) {
+    switch viewer {
+    case .anonymous: self.init()
+    case .user(let author): self.init(author: author)
+    }
+  }
+
+  fileprivate var model: Query.Viewer { author.isEmpty ? .anonymous : .user(author) }
+}
+
 extension QueryRequest {
   public init(_ query: Query) {
     self.init(
       database: DatabaseRef(query.database), type: query.type,
       predicate: query.predicate.terms.map { PredicateTerm($0) },
-      sort: query.sort.map { SortKey(field: $0.field, descending: $0.isDescending) },
-      limit: UInt32(clamping: query.limit), cursor: query.cursor)
+      sort: query.sort.map { SortKey($0) }, limit: UInt32(clamping: query.limit), cursor: query.cursor,
+      zone: query.zone ?? "", fields: query.fields, counts: query.isCount,
+      seen: query.seen.map { SeenZone(zone: $0.zone, seq: $0.seq) }, viewer: query.viewer.map { QueryViewer($0) })
   }
 
   /// - Throws: `invalidData` for what is absent or malformed; `limitExceeded` beyond `Limits.predicateTerms`.
@@ -90,11 +112,20 @@ extension QueryRequest {
         "a query has \(predicate.count) terms, \(sort.count) sort keys: the limit is \(Limits.predicateTerms) of each"
       )
     }
+    guard seen.count <= Limits.querySeenZones, fields.count <= Limits.fieldsPerType else {
+      throw CaravanError(
+        .limitExceeded,
+        "a query names \(seen.count) zones that it has seen and \(fields.count) fields: the limits are "
+          + "\(Limits.querySeenZones) and \(Limits.fieldsPerType)")
+    }
     var terms: [Predicate.Term] = []
     for term in predicate { terms.append(try term.model()) }
+    var keys: [CaravanModel.SortKey] = []
+    for key in sort { keys.append(try key.model()) }
     return Query(
-      database: try required(database, "database").model(), type: type, predicate: Predicate(terms),
-      sort: sort.map { CaravanModel.SortKey($0.field, isDescending: $0.descending) }, limit: Int(limit), cursor: cursor)
+      database: try required(database, "database").model(), type: type, predicate: Predicate(terms), sort: keys,
+      limit: Int(limit), cursor: cursor, zone: zone.isEmpty ? nil : zone, fields: fields, isCount: counts,
+      seen: seen.map { Query.Seen(zone: $0.zone, seq: $0.seq) }, viewer: viewer?.model)
   }
 }
 

@@ -98,4 +98,6 @@ public enum Limits {
   public static let queryListItems = 100
   /// Bytes of a pattern of LIKE, and of what MATCH looks for.
   public static let queryPatternBytes = 256
+  /// Zones of which one query says how far its answer has to be.
+  public static let querySeenZones = 16
 }

@@ -1,4 +1,5 @@
 import CaravanModel
+import CaravanQuery
 import CaravanQueryCore
 import CaravanRuntime
 import CaravanTestKit
@@ -21,7 +22,8 @@ struct Naive {
   mutating func delete(_ name: String, in zone: String) { records["\(zone)/\(name)"] = nil }
 
   func find(_ query: Query) -> [Record] {
-    records.values.filter { holds(query.predicate, $0.fields) }.sorted { precedes($0, $1, query.sort) }
+    records.values.filter { (query.zone ?? $0.zone) == $0.zone && holds(query.predicate, $0.fields) }
+      .sorted { precedes($0, $1, query.sort) }
   }
 
   private func value(_ field: String, _ record: RecordFields) -> Value {
@@ -33,7 +35,7 @@ struct Naive {
     for term in predicate.terms {
       switch term {
       case .compare(let field, let comparison, let operand):
-        stack.append(holds(value(field, record), comparison, operand))
+        stack.append(holds(field, record, comparison, operand))
       case .all(let count):
         let results = stack.suffix(Int(count))
         stack.removeLast(Int(count))
@@ -48,7 +50,8 @@ struct Naive {
     return stack.last ?? true
   }
 
-  private func holds(_ value: Value, _ comparison: Comparison, _ operand: Value) -> Bool {
+  private func holds(_ name: String, _ record: RecordFields, _ comparison: Comparison, _ operand: Value) -> Bool {
+    let value = value(name, record)
     let order = Self.order(value, operand)
     switch comparison {
     case .equal: return order == 0
@@ -64,7 +67,13 @@ struct Naive {
       guard case .text(let text) = value, case .text(let pattern) = operand else { return false }
       return Self.isLike(text.unicodeScalars[...], pattern.unicodeScalars[...])
     case .matchAll, .matchAny, .containsAll, .containsAny, .containsLike, .near, .within:
-      preconditionFailure("no test of the index asks for \(comparison)")
+      // What these mean is tested with the evaluator.
+      let alone = Predicate([.compare(field: name, comparison, operand)])
+      let expression = try? Expression(alone) { name throws(CaravanError) in
+        guard let field = type.field(named: name) else { throw CaravanError(.schemaViolation, "no '\(name)'") }
+        return field
+      }
+      return expression?.truth(of: record) == .yes
     }
   }
 
@@ -79,7 +88,14 @@ struct Naive {
 
   private func precedes(_ a: Record, _ b: Record, _ sort: [SortKey]) -> Bool {
     for key in sort {
-      let order = Self.order(value(key.field, a.fields), value(key.field, b.fields))
+      func value(_ record: RecordFields) -> Value {
+        let value = self.value(key.field, record)
+        guard let near = key.near else { return value }
+        guard case .location(let place) = value else { return .null }
+        // Along the way to a pole or the equator, degrees are a measure too.
+        return .real(max(abs(place.latitude - near.latitude), 0))
+      }
+      let order = Self.order(value(a.fields), value(b.fields))
       if order != 0 { return key.isDescending ? order > 0 : order < 0 }
     }
     let (x, y) = ([Array(a.zone.utf8), Array(a.name.utf8)], [Array(b.zone.utf8), Array(b.name.utf8)])
@@ -130,22 +146,30 @@ struct Generator {
 
   func record() -> RecordFields {
     var record = RecordFields()
-    for field in type.fields where random.below(5) > 0 && field.isQueryable { record[field.id] = value(field.kind) }
+    for field in type.fields where random.below(5) > 0 && !field.possibleIndexes.isEmpty {
+      record[field.id] = field.isList ? .list((0..<random.below(4)).map { _ in value(field.kind) }) : value(field.kind)
+    }
     return record
   }
 
-  func value(_ kind: FieldKind) -> Value {
+  private func value(_ kind: FieldKind) -> Value {
     switch kind {
-    case .text: .text(pick(["", "a", "ab", "abc", "b", "é", "é2", "z\u{10ffff}", "it's; --"]))
+    case .text: .text(pick(["", "a", "ab", "abc", "b", "é", "é2", "z\u{10ffff}", "it's; --", "Snow on a hill", "snow"]))
     case .integer, .date: .integer(pick([.min, -1, 0, 1, 2, 3, 7, .max]))
     case .real: random.below(3) == 0 ? .integer(pick([0, 1, 2])) : .real(pick([-1.5, 0, 0.5, 1, 2, .infinity]))
     case .reference: .reference(Reference(to: pick(["a", "ab", "b"]), pick([.plain, .owning])))
-    case .data, .object, .location: .data(pick([[], [0], [1], [1, 0xff], [0xff], [0xff, 0xff, 1]]))
+    case .location: place.map { .location($0) } ?? .null
+    case .data, .object: .data(pick([[], [0], [1], [1, 0xff], [0xff], [0xff, 0xff, 1]]))
     }
   }
 
+  /// On one meridian, so that distances are plain to see.
+  private var place: CaravanModel.Location? {
+    try? CaravanModel.Location(latitude: pick([-90, -10, 0, 10, 10.001, 60, 90]), longitude: 20)
+  }
+
   func query() -> Query {
-    let fields = type.fields.filter(\.isQueryable)
+    let fields = type.fields.filter { !$0.possibleIndexes.isEmpty }
     var terms: [Predicate.Term] = []
     var depth: UInt32 = 0
     for _ in 0..<random.below(6) {
@@ -160,15 +184,32 @@ struct Generator {
     }
     if depth > 1 { terms.append(random.below(2) == 0 ? .all(depth) : .any(depth)) }
     var sort: [SortKey] = []
-    for field in fields where random.below(3) == 0 {
-      sort.append(SortKey(field.name, isDescending: random.below(2) == 0))
+    for field in fields where random.below(4) == 0 && !field.isList {
+      let near = field.kind == .location ? try? CaravanModel.Location(latitude: 10, longitude: 20) : nil
+      sort.append(SortKey(field.name, isDescending: random.below(2) == 0, near: near))
     }
     return Query(
-      database: album, type: type.name, predicate: Predicate(terms), sort: sort, limit: Int(random.below(20)) + 1)
+      database: album, type: type.name, predicate: Predicate(terms), sort: sort, limit: Int(random.below(20)) + 1,
+      zone: random.below(6) == 0 ? "photos" : nil)
   }
 
   private func comparison(_ field: FieldDefinition) -> Predicate.Term {
     if random.below(8) == 0 { return .compare(field: field.name, pick([.equal, .notEqual]), .null) }
+    if field.isList {
+      let values = (0..<random.below(3)).map { _ in value(field.kind) }
+      return .compare(field: field.name, pick([.containsAll, .containsAny]), .list(values))
+    }
+    if field.kind == .location {
+      let metres: [Double] = [0, 100, 200_000, 5_000_000, 12_000_000, 30_000_000]
+      let circle: [Double] = [pick([10, 90, -60]), pick([20, 20.5, -160]), pick(metres)]
+      let box: [Double] = [pick([-90, -10, 10]), pick([-180, 20, 170]), pick([10, 60, 90]), pick([20, 30, 180, -170])]
+      return random.below(2) == 0
+        ? .compare(field: field.name, .near, .list(circle.map { .real($0) }))
+        : .compare(field: field.name, .within, .list(box.map { .real($0) }))
+    }
+    if field.kind == .text, random.below(4) == 0 {
+      return .compare(field: field.name, pick([.matchAll, .matchAny]), .text(pick(["snow", "\"a hill\" SNOW", "e* it", "2"])))
+    }
     if field.kind == .text, random.below(8) == 0 {
       return .compare(field: field.name, .like, .text(pick(["a%", "%b", "_", "a_c", "%é%", "%", "it's%-"])))
     }

@@ -14,6 +14,8 @@ let photos = RecordType(
     FieldDefinition(id: 7, name: "album", kind: .reference),
     FieldDefinition(id: 8, name: "tags", kind: .text, isList: true),
     FieldDefinition(id: 9, name: "secret", kind: .text, isEncrypted: true),
+    FieldDefinition(id: 10, name: "place", kind: .location),
+    FieldDefinition(id: 11, name: "numbers", kind: .integer, isList: true),
   ])
 
 func zone(_ name: String, in database: DatabaseID = album) throws -> ZoneID { try ZoneID(database, name) }
@@ -25,14 +27,18 @@ func query(
 }
 
 func compiled(_ query: Query) throws(CaravanError) -> CompiledQuery {
-  try CompiledQuery(query, type: photos, table: "r1")
+  try CompiledQuery(query, type: photos)
 }
 
-/// The condition of the statement.
+let indexes = TableIndexes(table: 1, slots: [1: 1, 2: 2, 3: 3, 5: 5], members: [8], words: [1])
+
+/// What the statement asks of records of the table.
 func filter(_ query: Query) throws -> String {
-  let sql = try compiled(query).statement.sql
-  guard let start = sql.range(of: "WHERE "), let end = sql.range(of: " ORDER BY ") else { return "" }
-  return String(sql[start.upperBound..<end.lowerBound])
+  let sql = try compiled(query).statement(in: indexes).sql
+  let whole = "WHERE in_table = ? "
+  guard let end = sql.range(of: " ORDER BY ") else { return sql }
+  guard let start = sql.range(of: "WHERE (in_table = ? AND ") else { return sql.range(of: whole) == nil ? sql : "" }
+  return String(sql[start.upperBound..<sql.index(before: end.lowerBound)])
 }
 
 extension String {

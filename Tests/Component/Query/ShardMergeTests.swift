@@ -1,4 +1,5 @@
 import CaravanModel
+import CaravanQuery
 import CaravanQueryCore
 import Testing
 
@@ -7,7 +8,7 @@ import Testing
     ShardMerge.Page(
       numbers.map { number in
         ShardMerge.Placed(
-          number, at: PageCursor(fingerprint: 1, keys: [.integer(number)], zone: "z", name: "r\(number)"))
+          number, at: PageCursor(fingerprint: 1, keys: [IndexKey(.integer(number)) ?? .null], zone: "z", name: "r\(number)"))
       }, hasMore: hasMore)
   }
 
@@ -33,23 +34,5 @@ import Testing
     #expect(cut.numbers == [1, 1, 2] && cut.hasMore)
     let both = Self.merged([Self.page([1, 8], hasMore: true), Self.page([3, 4], hasMore: true)], limit: 2)
     #expect(both.numbers == [1, 3] && both.hasMore)
-  }
-
-  @Test("Values of different kinds have the order that the index gives them")
-  func kinds() {
-    let values: [Value] = [
-      .null, .integer(-5), .real(-0.5), .integer(0), .real(0.5), .integer(1), .text(""), .text("a"), .text("b"),
-      .data([]), .data([1]),
-    ]
-    let merge = ShardMerge([SortKey("n")])
-    let places = values.map { PageCursor(fingerprint: 1, keys: [$0], zone: "z", name: "r") }
-    for (index, place) in places.enumerated() {
-      let page = ShardMerge.Page([ShardMerge.Placed(index, at: place)], hasMore: false)
-      for (other, second) in places.enumerated() {
-        let merged = merge.merge(
-          [ShardMerge.Page([ShardMerge.Placed(other, at: second)], hasMore: false), page], limit: 2)
-        #expect(merged.hits.map(\.hit) == [min(index, other), max(index, other)])
-      }
-    }
   }
 }

@@ -16,12 +16,13 @@ extension FuzzTarget {
       let query = try QueryRequest.decode(bytes).model()
       let again = try sure { try QueryRequest(decoding: QueryRequest(query).encoded()).model() }
       try hold(QueryRequest(again).encoded() == QueryRequest(query).encoded(), "a query is read again as another")
-      let compiled = try CompiledQuery(query, type: Samples.type, table: "t1")
-      let sql = compiled.statement.sql
-      try hold(sql.utf8.count { $0 == UInt8(ascii: "?") } == compiled.statement.values.count, "values of \(sql)")
+      let compiled = try CompiledQuery(query, type: Samples.type)
+      let statement = compiled.statement(in: TableIndexes(table: 1, slots: [1: 1, 2: 2], words: [1]))
+      let sql = statement.sql
+      try hold(sql.utf8.count { $0 == UInt8(ascii: "?") } == statement.parameters.count, "values of \(sql)")
       try hold(!sql.contains("'") && !sql.contains(";"), "the query's own words are in \(sql)")
     },
-    FuzzTarget("cursor", seeds: [PageCursor(fingerprint: 5, keys: [.text("a"), .null], zone: "z", name: "n").bytes]) {
+    FuzzTarget("cursor", seeds: [PageCursor(fingerprint: 5, keys: [IndexKey(bytes: [1, 97]), .null], zone: "z", name: "n").bytes]) {
       bytes in
       let cursor = try PageCursor(bytes, fingerprint: 5, keys: 2)
       let again = try sure { try PageCursor(cursor.bytes, fingerprint: 5, keys: 2) }

@@ -26,3 +26,13 @@ static inline int CSQLite_bind_blob_copy(sqlite3_stmt *s, int i, const void *dat
 static inline int CSQLite_bind_blob_borrowed(sqlite3_stmt *s, int i, const void *data, sqlite3_uint64 bytes) {
   return sqlite3_bind_blob64(s, i, data, bytes, SQLITE_STATIC);
 }
+
+static inline void CSQLite_result_text_copy(sqlite3_context *c, const char *text, int bytes) {
+  sqlite3_result_text(c, text, bytes, SQLITE_TRANSIENT);
+}
+
+// An empty blob may have no address, and no address is NULL.
+static inline void CSQLite_result_blob_copy(sqlite3_context *c, const void *data, int bytes) {
+  if (bytes == 0) sqlite3_result_zeroblob(c, 0);
+  else sqlite3_result_blob(c, data, bytes, SQLITE_TRANSIENT);
+}

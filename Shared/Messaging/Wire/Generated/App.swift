@@ -442,7 +442,7 @@ public struct AppRequest: WireMessage, Equatable {
     }
   }
 
-  static let shape = 93
+  static let shape = 95
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -553,7 +553,7 @@ public struct AppReply: WireMessage, Equatable {
     }
   }
 
-  static let shape = 94
+  static let shape = 96
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -597,7 +597,7 @@ public struct AppHello: WireMessage, Equatable {
     owner = m.pointee.has_owner != 0 ? m.pointee.owner != 0 : false
   }
 
-  static let shape = 95
+  static let shape = 97
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -636,7 +636,7 @@ public struct AllowApp: WireMessage, Equatable {
     uid = m.pointee.has_uid != 0 ? m.pointee.uid : 0
   }
 
-  static let shape = 96
+  static let shape = 98
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -670,7 +670,7 @@ public struct AppName: WireMessage, Equatable {
     app = try copyText(m.pointee.app)
   }
 
-  static let shape = 97
+  static let shape = 99
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -704,7 +704,7 @@ public struct AppList: WireMessage, Equatable {
     apps = try copyMessages(m.pointee.n_apps, m.pointee.apps) { (p) throws(WireError) in try AppEntry(c: p) }
   }
 
-  static let shape = 98
+  static let shape = 100
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -748,7 +748,7 @@ public struct AppEntry: WireMessage, Equatable {
     standing = m.pointee.has_standing != 0 ? AppStanding(c: m.pointee.standing) : .unspecified
   }
 
-  static let shape = 99
+  static let shape = 101
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -787,7 +787,7 @@ public struct AppWelcome: WireMessage, Equatable {
     maxMessageBytes = m.pointee.has_max_message_bytes != 0 ? m.pointee.max_message_bytes : 0
   }
 
-  static let shape = 100
+  static let shape = 102
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -839,7 +839,7 @@ public struct Replication: WireMessage, Equatable {
     query = if let p = m.pointee.query { try Selection(c: p) } else { nil }
   }
 
-  static let shape = 101
+  static let shape = 103
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -878,7 +878,7 @@ public struct ObjectFetch: WireMessage, Equatable {
     policy = m.pointee.has_policy != 0 ? FetchPolicy(c: m.pointee.policy) : .eager
   }
 
-  static let shape = 102
+  static let shape = 104
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -927,7 +927,7 @@ public struct TableProperties: WireMessage, Equatable {
     consistency = m.pointee.has_consistency != 0 ? Consistency(c: m.pointee.consistency) : .unspecified
   }
 
-  static let shape = 103
+  static let shape = 105
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -976,7 +976,7 @@ public struct CreateTable: WireMessage, Equatable {
     properties = if let p = m.pointee.properties { try TableProperties(c: p) } else { nil }
   }
 
-  static let shape = 104
+  static let shape = 106
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1015,7 +1015,7 @@ public struct UpdateTable: WireMessage, Equatable {
     properties = if let p = m.pointee.properties { try TableProperties(c: p) } else { nil }
   }
 
-  static let shape = 105
+  static let shape = 107
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1059,7 +1059,7 @@ public struct ResetTable: WireMessage, Equatable {
     discardUnsent = m.pointee.has_discard_unsent != 0 ? m.pointee.discard_unsent != 0 : false
   }
 
-  static let shape = 106
+  static let shape = 108
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1098,7 +1098,7 @@ public struct DropLocalTable: WireMessage, Equatable {
     discardUnsent = m.pointee.has_discard_unsent != 0 ? m.pointee.discard_unsent != 0 : false
   }
 
-  static let shape = 107
+  static let shape = 109
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1142,7 +1142,7 @@ public struct Watch: WireMessage, Equatable {
     saysTaken = m.pointee.has_says_taken != 0 ? m.pointee.says_taken != 0 : false
   }
 
-  static let shape = 108
+  static let shape = 110
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1181,7 +1181,7 @@ public struct TakenUpcalls: WireMessage, Equatable {
     number = m.pointee.has_number != 0 ? m.pointee.number : 0
   }
 
-  static let shape = 109
+  static let shape = 111
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1215,7 +1215,7 @@ public struct TableName: WireMessage, Equatable {
     table = try copyText(m.pointee.table)
   }
 
-  static let shape = 110
+  static let shape = 112
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1281,7 +1281,7 @@ public struct Cell: WireMessage, Equatable {
     }
   }
 
-  static let shape = 111
+  static let shape = 113
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1320,7 +1320,7 @@ public struct Selection: WireMessage, Equatable {
     arguments = try copyMessages(m.pointee.n_arguments, m.pointee.arguments) { (p) throws(WireError) in try Cell(c: p) }
   }
 
-  static let shape = 112
+  static let shape = 114
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1391,7 +1391,7 @@ public struct BeginWrite: WireMessage, Equatable {
     deletion = m.pointee.has_deletion != 0 ? m.pointee.deletion != 0 : false
   }
 
-  static let shape = 113
+  static let shape = 115
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1446,7 +1446,7 @@ public struct WriteIntent: WireMessage, Equatable {
     timeToLiveMilliseconds = m.pointee.has_time_to_live_milliseconds != 0 ? m.pointee.time_to_live_milliseconds : 0
   }
 
-  static let shape = 114
+  static let shape = 116
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1485,7 +1485,7 @@ public struct ObjectContent: WireMessage, Equatable {
     data = m.pointee.has_data != 0 ? copyBytes(m.pointee.data) : []
   }
 
-  static let shape = 115
+  static let shape = 117
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1529,7 +1529,7 @@ public struct WriteOpened: WireMessage, Equatable {
     promise = m.pointee.has_promise != 0 ? WriteClass(c: m.pointee.promise) : .durable
   }
 
-  static let shape = 116
+  static let shape = 118
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1588,7 +1588,7 @@ public struct WriteObject: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
-  static let shape = 117
+  static let shape = 119
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1637,7 +1637,7 @@ public struct TruncateObject: WireMessage, Equatable {
     size = m.pointee.has_size != 0 ? m.pointee.size : 0
   }
 
-  static let shape = 118
+  static let shape = 120
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1681,7 +1681,7 @@ public struct CloseWrite: WireMessage, Equatable {
     atomic = m.pointee.has_atomic != 0 ? m.pointee.atomic != 0 : false
   }
 
-  static let shape = 119
+  static let shape = 121
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1720,7 +1720,7 @@ public struct WriteClosed: WireMessage, Equatable {
     promise = m.pointee.has_promise != 0 ? WriteClass(c: m.pointee.promise) : .durable
   }
 
-  static let shape = 120
+  static let shape = 122
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1789,7 +1789,7 @@ public struct Select: WireMessage, Equatable {
     authorship = m.pointee.has_authorship != 0 ? m.pointee.authorship != 0 : false
   }
 
-  static let shape = 121
+  static let shape = 123
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1828,7 +1828,7 @@ public struct OrderBy: WireMessage, Equatable {
     descending = m.pointee.has_descending != 0 ? m.pointee.descending != 0 : false
   }
 
-  static let shape = 122
+  static let shape = 124
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1862,7 +1862,7 @@ public struct CursorRef: WireMessage, Equatable {
     cursor = m.pointee.has_cursor != 0 ? m.pointee.cursor : 0
   }
 
-  static let shape = 123
+  static let shape = 125
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1901,7 +1901,7 @@ public struct ObjectInfo: WireMessage, Equatable {
     size = m.pointee.has_size != 0 ? m.pointee.size : 0
   }
 
-  static let shape = 124
+  static let shape = 126
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1986,7 +1986,7 @@ public struct Row: WireMessage, Equatable {
     modifiedBy = try copyText(m.pointee.modified_by)
   }
 
-  static let shape = 125
+  static let shape = 127
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2030,7 +2030,7 @@ public struct RowPage: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
-  static let shape = 126
+  static let shape = 128
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2094,7 +2094,7 @@ public struct ReadObject: WireMessage, Equatable {
     copy = m.pointee.has_copy != 0 ? RowCopy(c: m.pointee.copy) : .mine
   }
 
-  static let shape = 127
+  static let shape = 129
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2133,7 +2133,7 @@ public struct ObjectBytes: WireMessage, Equatable {
     size = m.pointee.has_size != 0 ? m.pointee.size : 0
   }
 
-  static let shape = 128
+  static let shape = 130
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2172,7 +2172,7 @@ public struct DeleteRows: WireMessage, Equatable {
     selection = if let p = m.pointee.selection { try Selection(c: p) } else { nil }
   }
 
-  static let shape = 129
+  static let shape = 131
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2206,7 +2206,7 @@ public struct Affected: WireMessage, Equatable {
     rows = m.pointee.has_rows != 0 ? m.pointee.rows : 0
   }
 
-  static let shape = 130
+  static let shape = 132
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2272,7 +2272,7 @@ public struct RegisterSync: WireMessage, Equatable {
     loss = if let p = m.pointee.loss { try LossTolerance(c: p) } else { nil }
   }
 
-  static let shape = 131
+  static let shape = 133
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2319,7 +2319,7 @@ public struct LossTolerance: WireMessage, Equatable {
     onRequest = m.pointee.has_on_request != 0 ? m.pointee.on_request != 0 : false
   }
 
-  static let shape = 132
+  static let shape = 134
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2358,7 +2358,7 @@ public struct UnregisterSync: WireMessage, Equatable {
     read = m.pointee.has_read != 0 ? m.pointee.read != 0 : false
   }
 
-  static let shape = 133
+  static let shape = 135
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2402,7 +2402,7 @@ public struct SyncNow: WireMessage, Equatable {
     read = m.pointee.has_read != 0 ? m.pointee.read != 0 : false
   }
 
-  static let shape = 134
+  static let shape = 136
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2441,7 +2441,7 @@ public struct ConflictedRows: WireMessage, Equatable {
     after = try copyText(m.pointee.after)
   }
 
-  static let shape = 135
+  static let shape = 137
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2490,7 +2490,7 @@ public struct ConflictRow: WireMessage, Equatable {
     mineDeleted = m.pointee.has_mine_deleted != 0 ? m.pointee.mine_deleted != 0 : false
   }
 
-  static let shape = 136
+  static let shape = 138
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2531,7 +2531,7 @@ public struct ConflictPage: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
-  static let shape = 137
+  static let shape = 139
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2585,7 +2585,7 @@ public struct ResolveConflict: WireMessage, Equatable {
     fromTheirs = try copyStrings(m.pointee.n_from_theirs, m.pointee.from_theirs)
   }
 
-  static let shape = 138
+  static let shape = 140
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2624,7 +2624,7 @@ public struct EndResolution: WireMessage, Equatable {
     abandon = m.pointee.has_abandon != 0 ? m.pointee.abandon != 0 : false
   }
 
-  static let shape = 139
+  static let shape = 141
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2668,7 +2668,7 @@ public struct SetLink: WireMessage, Equatable {
     automatic = m.pointee.has_automatic != 0 ? m.pointee.automatic != 0 : false
   }
 
-  static let shape = 140
+  static let shape = 142
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2707,7 +2707,7 @@ public struct NetworkPolicy: WireMessage, Equatable {
     budgets = try copyMessages(m.pointee.n_budgets, m.pointee.budgets) { (p) throws(WireError) in try LinkBudget(c: p) }
   }
 
-  static let shape = 141
+  static let shape = 143
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2751,7 +2751,7 @@ public struct LinkBudget: WireMessage, Equatable {
     usedToday = m.pointee.has_used_today != 0 ? m.pointee.used_today : 0
   }
 
-  static let shape = 142
+  static let shape = 144
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2815,7 +2815,7 @@ public struct Upcall: WireMessage, Equatable {
     after = m.pointee.has_after != 0 ? m.pointee.after : 0
   }
 
-  static let shape = 143
+  static let shape = 145
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2884,7 +2884,7 @@ public struct SyncEvent: WireMessage, Equatable {
     sessions = m.pointee.has_sessions != 0 ? m.pointee.sessions : 0
   }
 
-  static let shape = 144
+  static let shape = 146
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3028,7 +3028,7 @@ public struct TableStatus: WireMessage, Equatable {
     }
   }
 
-  static let shape = 145
+  static let shape = 147
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3072,7 +3072,7 @@ public struct SettingChange: WireMessage, Equatable {
     now = try copyText(m.pointee.now)
   }
 
-  static let shape = 146
+  static let shape = 148
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3131,7 +3131,7 @@ public struct LossStatus: WireMessage, Equatable {
     lostToBusyServer = m.pointee.has_lost_to_busy_server != 0 ? m.pointee.lost_to_busy_server : 0
   }
 
-  static let shape = 147
+  static let shape = 149
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3250,7 +3250,7 @@ public struct AgentStatus: WireMessage, Equatable {
     unreachable = try copyText(m.pointee.unreachable)
   }
 
-  static let shape = 148
+  static let shape = 150
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3299,7 +3299,7 @@ public struct LinkUsage: WireMessage, Equatable {
     bytesDown = m.pointee.has_bytes_down != 0 ? m.pointee.bytes_down : 0
   }
 
-  static let shape = 149
+  static let shape = 151
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3338,7 +3338,7 @@ public struct CounterValue: WireMessage, Equatable {
     value = m.pointee.has_value != 0 ? m.pointee.value : 0
   }
 
-  static let shape = 150
+  static let shape = 152
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

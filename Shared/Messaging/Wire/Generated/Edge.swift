@@ -139,7 +139,7 @@ public struct Frame: WireMessage, Equatable {
     clockMilliseconds = m.pointee.has_clock_milliseconds != 0 ? m.pointee.clock_milliseconds : 0
   }
 
-  static let shape = 164
+  static let shape = 166
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -178,7 +178,7 @@ public struct Parcel: WireMessage, Equatable {
     chunks = m.pointee.has_chunks != 0 ? copyBytes(m.pointee.chunks) : []
   }
 
-  static let shape = 165
+  static let shape = 167
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -219,7 +219,7 @@ public struct Exchange: WireMessage, Equatable {
     }
   }
 
-  static let shape = 166
+  static let shape = 168
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -382,7 +382,7 @@ public struct Operation: WireMessage, Equatable {
     }
   }
 
-  static let shape = 167
+  static let shape = 169
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -426,7 +426,7 @@ public struct Hello: WireMessage, Equatable {
     tokens = copyByteStrings(m.pointee.n_tokens, m.pointee.tokens)
   }
 
-  static let shape = 168
+  static let shape = 170
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -475,7 +475,7 @@ public struct ProposeTable: WireMessage, Equatable {
     declared = m.pointee.has_declared != 0 ? m.pointee.declared != 0 : false
   }
 
-  static let shape = 169
+  static let shape = 171
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -514,7 +514,7 @@ public struct AskSchema: WireMessage, Equatable {
     call = m.pointee.has_call != 0 ? copyBytes(m.pointee.call) : []
   }
 
-  static let shape = 170
+  static let shape = 172
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -548,7 +548,7 @@ public struct SchemaResult: WireMessage, Equatable {
     answer = m.pointee.has_answer != 0 ? copyBytes(m.pointee.answer) : []
   }
 
-  static let shape = 171
+  static let shape = 173
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -629,7 +629,7 @@ public struct Push: WireMessage, Equatable {
     toleratedRows = m.pointee.has_tolerated_rows != 0 ? m.pointee.tolerated_rows : 0
   }
 
-  static let shape = 172
+  static let shape = 174
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -683,7 +683,7 @@ public struct Settle: WireMessage, Equatable {
     record = try copyText(m.pointee.record)
   }
 
-  static let shape = 173
+  static let shape = 175
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -772,7 +772,7 @@ public struct Pull: WireMessage, Equatable {
     type = m.pointee.has_type != 0 ? m.pointee.type : 0
   }
 
-  static let shape = 174
+  static let shape = 176
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -824,7 +824,7 @@ public struct ZoneSubscription: WireMessage, Equatable {
     toldOnly = m.pointee.has_told_only != 0 ? m.pointee.told_only != 0 : false
   }
 
-  static let shape = 175
+  static let shape = 177
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -865,7 +865,7 @@ public struct Subscribe: WireMessage, Equatable {
     }
   }
 
-  static let shape = 176
+  static let shape = 178
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -899,7 +899,7 @@ public struct AckNotification: WireMessage, Equatable {
     number = m.pointee.has_number != 0 ? m.pointee.number : 0
   }
 
-  static let shape = 177
+  static let shape = 179
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -953,7 +953,7 @@ public struct RequestTicket: WireMessage, Equatable {
     record = try copyText(m.pointee.record)
   }
 
-  static let shape = 178
+  static let shape = 180
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1002,7 +1002,7 @@ public struct DropTable: WireMessage, Equatable {
     cancel = m.pointee.has_cancel != 0 ? m.pointee.cancel != 0 : false
   }
 
-  static let shape = 179
+  static let shape = 181
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1056,7 +1056,7 @@ public struct ReadRecords: WireMessage, Equatable {
     database = m.pointee.has_database != 0 ? DatabaseScope(c: m.pointee.database) : .`private`
   }
 
-  static let shape = 180
+  static let shape = 182
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1095,7 +1095,7 @@ public struct ListZones: WireMessage, Equatable {
     database = m.pointee.has_database != 0 ? DatabaseScope(c: m.pointee.database) : .`private`
   }
 
-  static let shape = 181
+  static let shape = 183
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1134,7 +1134,7 @@ public struct CreateZone: WireMessage, Equatable {
     zone = try copyText(m.pointee.zone)
   }
 
-  static let shape = 182
+  static let shape = 184
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1168,7 +1168,7 @@ public struct WhoAmI: WireMessage, Equatable {
     container = try copyText(m.pointee.container)
   }
 
-  static let shape = 183
+  static let shape = 185
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1212,7 +1212,7 @@ public struct LockDatabase: WireMessage, Equatable {
     token = m.pointee.has_token != 0 ? m.pointee.token : 0
   }
 
-  static let shape = 184
+  static let shape = 186
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1251,7 +1251,7 @@ public struct UnlockDatabase: WireMessage, Equatable {
     token = m.pointee.has_token != 0 ? m.pointee.token : 0
   }
 
-  static let shape = 185
+  static let shape = 187
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1300,7 +1300,7 @@ public struct BeginGroup: WireMessage, Equatable {
     opFloor = m.pointee.has_op_floor != 0 ? m.pointee.op_floor : 0
   }
 
-  static let shape = 186
+  static let shape = 188
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1361,7 +1361,7 @@ public struct UploadPart: WireMessage, Equatable {
     chunks = try copyMessages(m.pointee.n_chunks, m.pointee.chunks) { (p) throws(WireError) in try Chunk(c: p) }
   }
 
-  static let shape = 187
+  static let shape = 189
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1425,7 +1425,7 @@ public struct CommitGroup: WireMessage, Equatable {
     token = m.pointee.has_token != 0 ? m.pointee.token : 0
   }
 
-  static let shape = 188
+  static let shape = 190
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1469,7 +1469,7 @@ public struct AskOperation: WireMessage, Equatable {
     op = m.pointee.has_op != 0 ? m.pointee.op : 0
   }
 
-  static let shape = 189
+  static let shape = 191
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1513,7 +1513,7 @@ public struct RemoveOperation: WireMessage, Equatable {
     op = m.pointee.has_op != 0 ? m.pointee.op : 0
   }
 
-  static let shape = 190
+  static let shape = 192
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1547,7 +1547,7 @@ public struct ExchangeReply: WireMessage, Equatable {
     results = try copyMessages(m.pointee.n_results, m.pointee.results) { (p) throws(WireError) in try Result(c: p) }
   }
 
-  static let shape = 191
+  static let shape = 193
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1679,7 +1679,7 @@ public struct Result: WireMessage, Equatable {
     }
   }
 
-  static let shape = 192
+  static let shape = 194
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1721,7 +1721,7 @@ public struct LockState: WireMessage, Equatable {
     remainingMilliseconds = m.pointee.has_remaining_milliseconds != 0 ? m.pointee.remaining_milliseconds : 0
   }
 
-  static let shape = 193
+  static let shape = 195
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1788,7 +1788,7 @@ public struct OperationState: WireMessage, Equatable {
     objects = m.pointee.has_objects != 0 ? m.pointee.objects : 0
   }
 
-  static let shape = 194
+  static let shape = 196
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1830,7 +1830,7 @@ public struct PartState: WireMessage, Equatable {
     operation = if let p = m.pointee.operation { try OperationState(c: p) } else { nil }
   }
 
-  static let shape = 195
+  static let shape = 197
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1869,7 +1869,7 @@ public struct RecordsResult: WireMessage, Equatable {
     answered = m.pointee.has_answered != 0 ? m.pointee.answered : 0
   }
 
-  static let shape = 196
+  static let shape = 198
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1913,7 +1913,7 @@ public struct ZoneState: WireMessage, Equatable {
     incarnation = m.pointee.has_incarnation != 0 ? m.pointee.incarnation : 0
   }
 
-  static let shape = 197
+  static let shape = 199
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1947,7 +1947,7 @@ public struct ZonesResult: WireMessage, Equatable {
     zones = try copyMessages(m.pointee.n_zones, m.pointee.zones) { (p) throws(WireError) in try ZoneState(c: p) }
   }
 
-  static let shape = 198
+  static let shape = 200
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1981,7 +1981,7 @@ public struct Person: WireMessage, Equatable {
     user = try copyText(m.pointee.user)
   }
 
-  static let shape = 199
+  static let shape = 201
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2040,7 +2040,7 @@ public struct HelloResult: WireMessage, Equatable {
     }
   }
 
-  static let shape = 200
+  static let shape = 202
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2086,7 +2086,7 @@ public struct WantedRecords: WireMessage, Equatable {
     }
   }
 
-  static let shape = 201
+  static let shape = 203
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2125,7 +2125,7 @@ public struct WantedChunks: WireMessage, Equatable {
     hashes = m.pointee.has_hashes != 0 ? copyBytes(m.pointee.hashes) : []
   }
 
-  static let shape = 202
+  static let shape = 204
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2164,7 +2164,7 @@ public struct ListChangedZones: WireMessage, Equatable {
     token = m.pointee.has_token != 0 ? copyBytes(m.pointee.token) : []
   }
 
-  static let shape = 203
+  static let shape = 205
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2203,7 +2203,7 @@ public struct ChangedZone: WireMessage, Equatable {
     deleted = m.pointee.has_deleted != 0 ? m.pointee.deleted != 0 : false
   }
 
-  static let shape = 204
+  static let shape = 206
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2252,7 +2252,7 @@ public struct ChangedZones: WireMessage, Equatable {
     resetRequired = m.pointee.has_reset_required != 0 ? m.pointee.reset_required != 0 : false
   }
 
-  static let shape = 205
+  static let shape = 207
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2323,7 +2323,7 @@ public struct PullResult: WireMessage, Equatable {
     }
   }
 
-  static let shape = 206
+  static let shape = 208
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2350,7 +2350,7 @@ public struct RenewCredentials: WireMessage, Equatable {
   init(c m: UnsafePointer<Caravan__V1__RenewCredentials>) throws(WireError) {
   }
 
-  static let shape = 207
+  static let shape = 209
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2384,7 +2384,7 @@ public struct RenewedCredentials: WireMessage, Equatable {
     jwt = try copyText(m.pointee.jwt)
   }
 
-  static let shape = 208
+  static let shape = 210
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2453,7 +2453,7 @@ public struct Ticket: WireMessage, Equatable {
     partition = m.pointee.has_partition != 0 ? m.pointee.partition : 0
   }
 
-  static let shape = 209
+  static let shape = 211
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2512,7 +2512,7 @@ public struct ChunkRequest: WireMessage, Equatable {
     most = m.pointee.has_most != 0 ? m.pointee.most : 0
   }
 
-  static let shape = 210
+  static let shape = 212
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2561,7 +2561,7 @@ public struct ChunkReply: WireMessage, Equatable {
     size = m.pointee.has_size != 0 ? m.pointee.size : 0
   }
 
-  static let shape = 211
+  static let shape = 213
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2620,7 +2620,7 @@ public struct SyncBegin: WireMessage, Equatable {
     pushes = m.pointee.has_pushes != 0 ? m.pointee.pushes != 0 : false
   }
 
-  static let shape = 212
+  static let shape = 214
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2705,7 +2705,7 @@ public struct SyncBeginResult: WireMessage, Equatable {
     lost = copyScalars(m.pointee.n_lost, m.pointee.lost)
   }
 
-  static let shape = 213
+  static let shape = 215
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2759,7 +2759,7 @@ public struct SyncContinue: WireMessage, Equatable {
     diffs = try copyMessages(m.pointee.n_diffs, m.pointee.diffs) { (p) throws(WireError) in try Diff(c: p) }
   }
 
-  static let shape = 214
+  static let shape = 216
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2813,7 +2813,7 @@ public struct SyncContinueResult: WireMessage, Equatable {
     message = try copyText(m.pointee.message)
   }
 
-  static let shape = 215
+  static let shape = 217
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2884,7 +2884,7 @@ public struct Diff: WireMessage, Equatable {
     createdHeight = m.pointee.has_created_height != 0 ? m.pointee.created_height : 0
   }
 
-  static let shape = 216
+  static let shape = 218
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2918,7 +2918,7 @@ public struct DiffObject: WireMessage, Equatable {
     fields = try copyMessages(m.pointee.n_fields, m.pointee.fields) { (p) throws(WireError) in try DiffField(c: p) }
   }
 
-  static let shape = 217
+  static let shape = 219
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2962,7 +2962,7 @@ public struct DiffField: WireMessage, Equatable {
     timestamp = m.pointee.has_timestamp != 0 ? m.pointee.timestamp : 0
   }
 
-  static let shape = 218
+  static let shape = 220
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3023,7 +3023,7 @@ public struct DiffValue: WireMessage, Equatable {
     }
   }
 
-  static let shape = 219
+  static let shape = 221
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

@@ -166,25 +166,30 @@ public struct FilterTerm: WireMessage, Equatable {
 public struct SortKey: WireMessage, Equatable {
   public var field: String
   public var descending: Bool
+  public var near: Location?
 
   public init(
     field: String = "",
-    descending: Bool = false
+    descending: Bool = false,
+    near: Location? = nil
   ) {
     self.field = field
     self.descending = descending
+    self.near = near
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__SortKey> {
     let m = arena.make(Caravan__V1__SortKey.self, caravan__v1__sort_key__init)
     if !field.isEmpty { m.pointee.field = arena.string(field) }
     if descending { m.pointee.has_descending = 1; m.pointee.descending = descending ? 1 : 0 }
+    if let near { m.pointee.near = near.pack(into: &arena) }
     return m
   }
 
   init(c m: UnsafePointer<Caravan__V1__SortKey>) throws(WireError) {
     field = try copyText(m.pointee.field)
     descending = m.pointee.has_descending != 0 ? m.pointee.descending != 0 : false
+    near = if let p = m.pointee.near { try Location(c: p) } else { nil }
   }
 
   static let shape = 20
@@ -202,6 +207,79 @@ public struct SortKey: WireMessage, Equatable {
   }
 }
 
+public struct SeenZone: WireMessage, Equatable {
+  public var zone: String
+  public var seq: UInt64
+
+  public init(
+    zone: String = "",
+    seq: UInt64 = 0
+  ) {
+    self.zone = zone
+    self.seq = seq
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__SeenZone> {
+    let m = arena.make(Caravan__V1__SeenZone.self, caravan__v1__seen_zone__init)
+    if !zone.isEmpty { m.pointee.zone = arena.string(zone) }
+    if seq != 0 { m.pointee.has_seq = 1; m.pointee.seq = seq }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__SeenZone>) throws(WireError) {
+    zone = try copyText(m.pointee.zone)
+    seq = m.pointee.has_seq != 0 ? m.pointee.seq : 0
+  }
+
+  static let shape = 21
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__seen_zone__get_packed_size(m)) { caravan__v1__seen_zone__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__seen_zone__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct QueryViewer: WireMessage, Equatable {
+  public var author: String
+
+  public init(
+    author: String = ""
+  ) {
+    self.author = author
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__QueryViewer> {
+    let m = arena.make(Caravan__V1__QueryViewer.self, caravan__v1__query_viewer__init)
+    if !author.isEmpty { m.pointee.author = arena.string(author) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__QueryViewer>) throws(WireError) {
+    author = try copyText(m.pointee.author)
+  }
+
+  static let shape = 22
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__query_viewer__get_packed_size(m)) { caravan__v1__query_viewer__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__query_viewer__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
 public struct QueryRequest: WireMessage, Equatable {
   public var database: DatabaseRef?
   public var type: String
@@ -209,6 +287,11 @@ public struct QueryRequest: WireMessage, Equatable {
   public var sort: [SortKey]
   public var limit: UInt32
   public var cursor: [UInt8]
+  public var zone: String
+  public var fields: [String]
+  public var counts: Bool
+  public var seen: [SeenZone]
+  public var viewer: QueryViewer?
 
   public init(
     database: DatabaseRef? = nil,
@@ -216,7 +299,12 @@ public struct QueryRequest: WireMessage, Equatable {
     predicate: [PredicateTerm] = [],
     sort: [SortKey] = [],
     limit: UInt32 = 0,
-    cursor: [UInt8] = []
+    cursor: [UInt8] = [],
+    zone: String = "",
+    fields: [String] = [],
+    counts: Bool = false,
+    seen: [SeenZone] = [],
+    viewer: QueryViewer? = nil
   ) {
     self.database = database
     self.type = type
@@ -224,6 +312,11 @@ public struct QueryRequest: WireMessage, Equatable {
     self.sort = sort
     self.limit = limit
     self.cursor = cursor
+    self.zone = zone
+    self.fields = fields
+    self.counts = counts
+    self.seen = seen
+    self.viewer = viewer
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__QueryRequest> {
@@ -234,6 +327,11 @@ public struct QueryRequest: WireMessage, Equatable {
     (m.pointee.n_sort, m.pointee.sort) = arena.messages(sort) { $0.pack(into: &$1) }
     if limit != 0 { m.pointee.has_limit = 1; m.pointee.limit = limit }
     if !cursor.isEmpty { m.pointee.has_cursor = 1; m.pointee.cursor = arena.bytes(cursor) }
+    if !zone.isEmpty { m.pointee.zone = arena.string(zone) }
+    (m.pointee.n_fields, m.pointee.fields) = arena.strings(fields)
+    if counts { m.pointee.has_counts = 1; m.pointee.counts = counts ? 1 : 0 }
+    (m.pointee.n_seen, m.pointee.seen) = arena.messages(seen) { $0.pack(into: &$1) }
+    if let viewer { m.pointee.viewer = viewer.pack(into: &arena) }
     return m
   }
 
@@ -246,9 +344,14 @@ public struct QueryRequest: WireMessage, Equatable {
     sort = try copyMessages(m.pointee.n_sort, m.pointee.sort) { (p) throws(WireError) in try SortKey(c: p) }
     limit = m.pointee.has_limit != 0 ? m.pointee.limit : 0
     cursor = m.pointee.has_cursor != 0 ? copyBytes(m.pointee.cursor) : []
+    zone = try copyText(m.pointee.zone)
+    fields = try copyStrings(m.pointee.n_fields, m.pointee.fields)
+    counts = m.pointee.has_counts != 0 ? m.pointee.counts != 0 : false
+    seen = try copyMessages(m.pointee.n_seen, m.pointee.seen) { (p) throws(WireError) in try SeenZone(c: p) }
+    viewer = if let p = m.pointee.viewer { try QueryViewer(c: p) } else { nil }
   }
 
-  static let shape = 21
+  static let shape = 23
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -292,7 +395,7 @@ public struct QueryHit: WireMessage, Equatable {
     position = m.pointee.has_position != 0 ? copyBytes(m.pointee.position) : []
   }
 
-  static let shape = 22
+  static let shape = 24
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -312,17 +415,20 @@ public struct QueryReply: WireMessage, Equatable {
   public var cursor: [UInt8]
   public var type: RecordType?
   public var position: UInt64?
+  public var count: UInt64
 
   public init(
     hits: [QueryHit] = [],
     cursor: [UInt8] = [],
     type: RecordType? = nil,
-    position: UInt64? = nil
+    position: UInt64? = nil,
+    count: UInt64 = 0
   ) {
     self.hits = hits
     self.cursor = cursor
     self.type = type
     self.position = position
+    self.count = count
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__QueryReply> {
@@ -331,6 +437,7 @@ public struct QueryReply: WireMessage, Equatable {
     if !cursor.isEmpty { m.pointee.has_cursor = 1; m.pointee.cursor = arena.bytes(cursor) }
     if let type { m.pointee.type = type.pack(into: &arena) }
     if let position { m.pointee.has_position = 1; m.pointee.position = position }
+    if count != 0 { m.pointee.has_count = 1; m.pointee.count = count }
     return m
   }
 
@@ -339,9 +446,10 @@ public struct QueryReply: WireMessage, Equatable {
     cursor = m.pointee.has_cursor != 0 ? copyBytes(m.pointee.cursor) : []
     type = if let p = m.pointee.type { try RecordType(c: p) } else { nil }
     position = m.pointee.has_position != 0 ? m.pointee.position : nil
+    count = m.pointee.has_count != 0 ? m.pointee.count : 0
   }
 
-  static let shape = 23
+  static let shape = 25
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

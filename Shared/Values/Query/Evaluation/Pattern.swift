@@ -54,27 +54,4 @@ struct Pattern {
     while next < text.endIndex, text[next] & 0xc0 == 0x80 { next += 1 }
     return next
   }
-
-  // MARK: As engines have them
-
-  /// For GLOB of SQLite, which tells cases apart where its LIKE does not.
-  var glob: String {
-    var out: [UInt8] = []
-    for byte in bytes {
-      switch byte {
-      case Self.any: out.append(UInt8(ascii: "*"))
-      case Self.one: out.append(UInt8(ascii: "?"))
-      case UInt8(ascii: "*"), UInt8(ascii: "?"), UInt8(ascii: "["):
-        out += [UInt8(ascii: "["), byte, UInt8(ascii: "]")]
-      default: out.append(byte)
-      }
-    }
-    return String(decoding: out, as: UTF8.self)
-  }
-
-  /// For LIKE of PostgreSQL, where a backslash quotes what follows.
-  var quoted: String {
-    let backslash = UInt8(ascii: "\\")
-    return String(decoding: bytes.flatMap { $0 == backslash ? [$0, $0] : [$0] }, as: UTF8.self)
-  }
 }

@@ -11,20 +11,12 @@ public struct Condition: Sendable, Hashable, Negatable {
   /// region are reals.
   public private(set) var test: Test<Value>
   /// What MATCH looks for, read once.
-  let words: WordQuery?
+  public let words: WordQuery?
 
   public var negated: Condition {
     var other = self
     other.test = test.negated
     return other
-  }
-
-  /// Whether engines can be given it to evaluate: what MATCH, CONTAINS, NEAR and WITHIN ask is for the evaluator.
-  public var isSQL: Bool {
-    switch test {
-    case .compare, .among, .prefix, .like: true
-    case .match, .contains, .containsLike, .inside: false
-    }
   }
 
   /// - Throws: `schemaViolation` naming the field, when it cannot be compared so; `limitExceeded` beyond

@@ -7,8 +7,8 @@ import Foundation
 import Testing
 
 /// Goal: a query means the same wherever it runs. Method: random texts, over rows of which each value meets others, are
-/// answered by the evaluator, by SQLite and PostgreSQL as they are compiled for those, and by SQLite as they are
-/// written, where it has the same words for it. All answers of all rows are compared, unknown ones too.
+/// answered by the evaluator, by SQLite and PostgreSQL over their keys, and by SQLite as they are written, where it has
+/// the same words for it. All answers of all rows are compared; of keys, which rows are found.
 ///
 /// `EXPRESSIONS=100000` tries so many; `EXPRESSION_SEED` begins elsewhere.
 @Suite("Semantics of expressions", .timeLimit(.minutes(10))) struct ExpressionSemanticsTests {
@@ -43,8 +43,9 @@ import Testing
       let found = try postgres.answers(samples.map(\.expression))
       for (index, sample) in samples.enumerated() {
         for letter in expected[index] { answers[letter, default: 0] += 1 }
-        #expect(found[index] == expected[index], "PostgreSQL: \(sample)")
-        #expect(try lite.answers(sample.expression) == expected[index], "SQLite: \(sample)")
+        let isFound = String(expected[index].map { $0 == "y" ? "y" : "n" })
+        #expect(found[index] == isFound, "PostgreSQL: \(sample)")
+        #expect(try lite.answers(sample.expression) == isFound, "SQLite: \(sample)")
         guard sample.isPlain else { continue }
         asWritten += 1
         #expect(try lite.answers(sample.text, sample.arguments) == expected[index], "as written: \(sample)")
@@ -77,35 +78,44 @@ extension CaravanModel.Value {
     case .null, .asset, .assetList, .location, .list: .null
     }
   }
+}
 
-  /// As PostgreSQL reads it, where a type is written behind it.
-  fileprivate var literal: String {
-    func hex(_ bytes: some Sequence<UInt8>) -> String {
-      "'\\x" + bytes.map { String(format: "%02x", $0) }.joined() + "'"
-    }
-    return switch self {
-    case .text(let text): hex(text.utf8)
-    case .reference(let reference): hex(reference.target.utf8)
-    case .integer(let number): "'\(number)'"
-    case .real(let number): "'\(number)'"
-    case .data(let bytes): hex(bytes)
-    case .null, .asset, .assetList, .location, .list: "NULL"
+extension RecordFields {
+  fileprivate func key(_ field: FieldDefinition) -> [UInt8] {
+    IndexKey(Cell(self[field.id], as: field.kind))?.bytes ?? []
+  }
+}
+
+extension SQLCompiler {
+  /// A pattern of LIKE is for the evaluator, whose answers for all rows are known here.
+  fileprivate init(_ rows: [RecordFields]) {
+    self.init(column: { "f\($0)" }) { expression in
+      let found = rows.indices.filter { expression.truth(of: rows[$0]) == .yes }.map(String.init)
+      return SQLFragment("id IN (\(found.isEmpty ? "-1" : found.joined(separator: ", ")))")
     }
   }
 }
 
-/// Rows in a file of SQLite's: in columns without a type, as the query service has them, and with one, as devices do.
+extension SQLFragment.Parameter {
+  fileprivate var bytes: [UInt8] {
+    guard case .key(let key) = self else { preconditionFailure("a key is compared with \(self)") }
+    return key.bytes
+  }
+}
+
+/// Rows in a file of SQLite's: as keys, which the query service has, and as they are, which devices have.
 private struct LiteEngine {
   private let connection: CaravanSQLite.Connection
-  private let compiler = SQLCompiler(.sqlite) { "f\($0)" }
+  private let compiler: SQLCompiler
 
   init(_ rows: [RecordFields]) throws {
+    compiler = SQLCompiler(rows)
     connection = try CaravanSQLite.Connection(.memory)
     try connection.execute("CREATE TABLE indexed(id INTEGER PRIMARY KEY, f1, f2, f3, f4, f5)")
     try connection.execute("CREATE TABLE written(id INTEGER PRIMARY KEY, t TEXT, n INTEGER, r REAL, b BLOB, a TEXT)")
     for (id, row) in rows.enumerated() {
-      let cells = (1...5).map { row[UInt32($0)].cell }
-      for table in ["indexed", "written"] {
+      let keys = ExpressionSemanticsTests.type.fields.map { SQLValue.blob(row.key($0)) }
+      for (table, cells) in [("indexed", keys), ("written", (1...5).map { row[UInt32($0)].cell })] {
         let statement = try connection.prepare("INSERT INTO \(table) VALUES(?, ?, ?, ?, ?, ?)")
         try statement.run(id, cells[0], cells[1], cells[2], cells[3], cells[4])
       }
@@ -114,16 +124,16 @@ private struct LiteEngine {
 
   func answers(_ expression: CaravanQuery.Expression<Condition>) throws -> String {
     let condition = compiler.compile(expression)
-    return try answers("indexed", condition.sql, condition.values)
+    return try answers("indexed", condition.sql, condition.parameters.map { .blob($0.bytes) })
   }
 
   func answers(_ text: String, _ arguments: [CaravanModel.Value]) throws -> String {
-    try answers("written", text, arguments)
+    try answers("written", text, arguments.map(\.cell))
   }
 
-  private func answers(_ table: String, _ condition: String, _ values: [CaravanModel.Value]) throws -> String {
+  private func answers(_ table: String, _ condition: String, _ values: [SQLValue]) throws -> String {
     let statement = try connection.prepare("SELECT (\(condition)) FROM \(table) ORDER BY id")
-    for (index, value) in values.enumerated() { try value.cell.bind(to: statement, at: Int32(index) + 1) }
+    for (index, value) in values.enumerated() { try value.bind(to: statement, at: Int32(index) + 1) }
     defer { statement.reset() }
     var letters = ""
     while let row = try statement.next() { letters += row.isNull(0) ? "u" : row.flag(0) ? "y" : "n" }
@@ -134,14 +144,15 @@ private struct LiteEngine {
 /// The same rows in tables of PostgreSQL's, asked by a function that runs one condition after another.
 private struct PostgresEngine {
   private let connection: CaravanPostgreSQL.Connection
-  private let compiler = SQLCompiler(.postgreSQL) { "f\($0)" }
+  private let compiler: SQLCompiler
 
   init(_ server: PostgresServer, _ rows: [RecordFields]) throws {
+    compiler = SQLCompiler(rows)
     connection = try server.connect()
     try connection.execute(
-      "CREATE TEMP TABLE expression_rows(id int8, f1 bytea, f2 int8, f3 float8, f4 bytea, f5 bytea)")
+      "CREATE TEMP TABLE expression_rows(id int8, f1 bytea, f2 bytea, f3 bytea, f4 bytea, f5 bytea)")
     for (id, row) in rows.enumerated() {
-      let values = (1...5).map { row[UInt32($0)].literal }.joined(separator: ", ")
+      let values = ExpressionSemanticsTests.type.fields.map { Self.literal(row.key($0)) }.joined(separator: ", ")
       try connection.execute("INSERT INTO expression_rows VALUES(\(id), \(values))")
     }
     try connection.execute(
@@ -161,12 +172,16 @@ private struct PostgresEngine {
       """)
   }
 
+  private static func literal(_ bytes: [UInt8]) -> String {
+    "'\\x" + bytes.map { String(format: "%02x", $0) }.joined() + "'"
+  }
+
   func answers(_ expressions: [CaravanQuery.Expression<Condition>]) throws -> [String] {
     let texts = expressions.map { expression in
       let condition = compiler.compile(expression)
       let parts = condition.sql.split(separator: "?", omittingEmptySubsequences: false)
-      precondition(parts.count == condition.values.count + 1, "a value has no place in \(condition.sql)")
-      return zip(parts, condition.values.map(\.literal) + [""]).map { $0 + $1 }.joined()
+      precondition(parts.count == condition.parameters.count + 1, "a value has no place in \(condition.sql)")
+      return zip(parts, condition.parameters.map { Self.literal($0.bytes) } + [""]).map { $0 + $1 }.joined()
     }
     return try connection.run(
       "SELECT pg_temp.expression_answers($1)", texts.map { CaravanPostgreSQL.Bytes(Array($0.utf8)) }

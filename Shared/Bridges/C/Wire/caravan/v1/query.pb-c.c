@@ -142,6 +142,96 @@ void   caravan__v1__sort_key__free_unpacked
   assert(message->base.descriptor == &caravan__v1__sort_key__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__seen_zone__init
+                     (Caravan__V1__SeenZone         *message)
+{
+  static const Caravan__V1__SeenZone init_value = CARAVAN__V1__SEEN_ZONE__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__seen_zone__get_packed_size
+                     (const Caravan__V1__SeenZone *message)
+{
+  assert(message->base.descriptor == &caravan__v1__seen_zone__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__seen_zone__pack
+                     (const Caravan__V1__SeenZone *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__seen_zone__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__seen_zone__pack_to_buffer
+                     (const Caravan__V1__SeenZone *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__seen_zone__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__SeenZone *
+       caravan__v1__seen_zone__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__SeenZone *)
+     protobuf_c_message_unpack (&caravan__v1__seen_zone__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__seen_zone__free_unpacked
+                     (Caravan__V1__SeenZone *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__seen_zone__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__query_viewer__init
+                     (Caravan__V1__QueryViewer         *message)
+{
+  static const Caravan__V1__QueryViewer init_value = CARAVAN__V1__QUERY_VIEWER__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__query_viewer__get_packed_size
+                     (const Caravan__V1__QueryViewer *message)
+{
+  assert(message->base.descriptor == &caravan__v1__query_viewer__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__query_viewer__pack
+                     (const Caravan__V1__QueryViewer *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__query_viewer__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__query_viewer__pack_to_buffer
+                     (const Caravan__V1__QueryViewer *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__query_viewer__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__QueryViewer *
+       caravan__v1__query_viewer__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__QueryViewer *)
+     protobuf_c_message_unpack (&caravan__v1__query_viewer__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__query_viewer__free_unpacked
+                     (Caravan__V1__QueryViewer *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__query_viewer__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__query_request__init
                      (Caravan__V1__QueryRequest         *message)
 {
@@ -483,7 +573,7 @@ const ProtobufCMessageDescriptor caravan__v1__filter_term__descriptor =
   (ProtobufCMessageInit) caravan__v1__filter_term__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__sort_key__field_descriptors[2] =
+static const ProtobufCFieldDescriptor caravan__v1__sort_key__field_descriptors[3] =
 {
   {
     "field",
@@ -509,15 +599,28 @@ static const ProtobufCFieldDescriptor caravan__v1__sort_key__field_descriptors[2
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "near",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__SortKey, near),
+    &caravan__v1__location__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__sort_key__field_indices_by_name[] = {
   1,   /* field[1] = descending */
   0,   /* field[0] = field */
+  2,   /* field[2] = near */
 };
 static const ProtobufCIntRange caravan__v1__sort_key__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 2 }
+  { 0, 3 }
 };
 const ProtobufCMessageDescriptor caravan__v1__sort_key__descriptor =
 {
@@ -527,14 +630,103 @@ const ProtobufCMessageDescriptor caravan__v1__sort_key__descriptor =
   "Caravan__V1__SortKey",
   "caravan.v1",
   sizeof(Caravan__V1__SortKey),
-  2,
+  3,
   caravan__v1__sort_key__field_descriptors,
   caravan__v1__sort_key__field_indices_by_name,
   1,  caravan__v1__sort_key__number_ranges,
   (ProtobufCMessageInit) caravan__v1__sort_key__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__query_request__field_descriptors[6] =
+static const ProtobufCFieldDescriptor caravan__v1__seen_zone__field_descriptors[2] =
+{
+  {
+    "zone",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__SeenZone, zone),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "seq",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__SeenZone, has_seq),
+    offsetof(Caravan__V1__SeenZone, seq),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__seen_zone__field_indices_by_name[] = {
+  1,   /* field[1] = seq */
+  0,   /* field[0] = zone */
+};
+static const ProtobufCIntRange caravan__v1__seen_zone__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__seen_zone__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.SeenZone",
+  "SeenZone",
+  "Caravan__V1__SeenZone",
+  "caravan.v1",
+  sizeof(Caravan__V1__SeenZone),
+  2,
+  caravan__v1__seen_zone__field_descriptors,
+  caravan__v1__seen_zone__field_indices_by_name,
+  1,  caravan__v1__seen_zone__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__seen_zone__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__query_viewer__field_descriptors[1] =
+{
+  {
+    "author",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__QueryViewer, author),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__query_viewer__field_indices_by_name[] = {
+  0,   /* field[0] = author */
+};
+static const ProtobufCIntRange caravan__v1__query_viewer__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor caravan__v1__query_viewer__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.QueryViewer",
+  "QueryViewer",
+  "Caravan__V1__QueryViewer",
+  "caravan.v1",
+  sizeof(Caravan__V1__QueryViewer),
+  1,
+  caravan__v1__query_viewer__field_descriptors,
+  caravan__v1__query_viewer__field_indices_by_name,
+  1,  caravan__v1__query_viewer__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__query_viewer__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__query_request__field_descriptors[11] =
 {
   {
     "database",
@@ -608,19 +800,84 @@ static const ProtobufCFieldDescriptor caravan__v1__query_request__field_descript
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "zone",
+    7,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__QueryRequest, zone),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "fields",
+    8,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Caravan__V1__QueryRequest, n_fields),
+    offsetof(Caravan__V1__QueryRequest, fields),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "counts",
+    9,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__QueryRequest, has_counts),
+    offsetof(Caravan__V1__QueryRequest, counts),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "seen",
+    10,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__QueryRequest, n_seen),
+    offsetof(Caravan__V1__QueryRequest, seen),
+    &caravan__v1__seen_zone__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "viewer",
+    11,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__QueryRequest, viewer),
+    &caravan__v1__query_viewer__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__query_request__field_indices_by_name[] = {
+  8,   /* field[8] = counts */
   5,   /* field[5] = cursor */
   0,   /* field[0] = database */
+  7,   /* field[7] = fields */
   4,   /* field[4] = limit */
   2,   /* field[2] = predicate */
+  9,   /* field[9] = seen */
   3,   /* field[3] = sort */
   1,   /* field[1] = type */
+  10,   /* field[10] = viewer */
+  6,   /* field[6] = zone */
 };
 static const ProtobufCIntRange caravan__v1__query_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 6 }
+  { 0, 11 }
 };
 const ProtobufCMessageDescriptor caravan__v1__query_request__descriptor =
 {
@@ -630,7 +887,7 @@ const ProtobufCMessageDescriptor caravan__v1__query_request__descriptor =
   "Caravan__V1__QueryRequest",
   "caravan.v1",
   sizeof(Caravan__V1__QueryRequest),
-  6,
+  11,
   caravan__v1__query_request__field_descriptors,
   caravan__v1__query_request__field_indices_by_name,
   1,  caravan__v1__query_request__number_ranges,
@@ -702,7 +959,7 @@ const ProtobufCMessageDescriptor caravan__v1__query_hit__descriptor =
   (ProtobufCMessageInit) caravan__v1__query_hit__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__query_reply__field_descriptors[4] =
+static const ProtobufCFieldDescriptor caravan__v1__query_reply__field_descriptors[5] =
 {
   {
     "hits",
@@ -752,8 +1009,21 @@ static const ProtobufCFieldDescriptor caravan__v1__query_reply__field_descriptor
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "count",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__QueryReply, has_count),
+    offsetof(Caravan__V1__QueryReply, count),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__query_reply__field_indices_by_name[] = {
+  4,   /* field[4] = count */
   1,   /* field[1] = cursor */
   0,   /* field[0] = hits */
   3,   /* field[3] = position */
@@ -762,7 +1032,7 @@ static const unsigned caravan__v1__query_reply__field_indices_by_name[] = {
 static const ProtobufCIntRange caravan__v1__query_reply__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor caravan__v1__query_reply__descriptor =
 {
@@ -772,7 +1042,7 @@ const ProtobufCMessageDescriptor caravan__v1__query_reply__descriptor =
   "Caravan__V1__QueryReply",
   "caravan.v1",
   sizeof(Caravan__V1__QueryReply),
-  4,
+  5,
   caravan__v1__query_reply__field_descriptors,
   caravan__v1__query_reply__field_indices_by_name,
   1,  caravan__v1__query_reply__number_ranges,

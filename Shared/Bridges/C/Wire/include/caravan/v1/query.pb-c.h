@@ -19,6 +19,8 @@ PROTOBUF_C__BEGIN_DECLS
 typedef struct Caravan__V1__PredicateTerm Caravan__V1__PredicateTerm;
 typedef struct Caravan__V1__FilterTerm Caravan__V1__FilterTerm;
 typedef struct Caravan__V1__SortKey Caravan__V1__SortKey;
+typedef struct Caravan__V1__SeenZone Caravan__V1__SeenZone;
+typedef struct Caravan__V1__QueryViewer Caravan__V1__QueryViewer;
 typedef struct Caravan__V1__QueryRequest Caravan__V1__QueryRequest;
 typedef struct Caravan__V1__QueryHit Caravan__V1__QueryHit;
 typedef struct Caravan__V1__QueryReply Caravan__V1__QueryReply;
@@ -122,10 +124,45 @@ struct  Caravan__V1__SortKey
   char *field;
   protobuf_c_boolean has_descending;
   protobuf_c_boolean descending;
+  /*
+   * the distance of the field from here is what counts
+   */
+  Caravan__V1__Location *near;
 };
 #define CARAVAN__V1__SORT_KEY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__sort_key__descriptor) \
+    , NULL, 0, 0, NULL }
+
+
+/*
+ * A zone as the asker has seen it.
+ */
+struct  Caravan__V1__SeenZone
+{
+  ProtobufCMessage base;
+  char *zone;
+  protobuf_c_boolean has_seq;
+  uint64_t seq;
+};
+#define CARAVAN__V1__SEEN_ZONE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__seen_zone__descriptor) \
     , NULL, 0, 0 }
+
+
+/*
+ * Who is to see the answer, where not everybody sees all there is.
+ */
+struct  Caravan__V1__QueryViewer
+{
+  ProtobufCMessage base;
+  /*
+   * the name that the database has for them as an author; absent: they have not signed in
+   */
+  char *author;
+};
+#define CARAVAN__V1__QUERY_VIEWER__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__query_viewer__descriptor) \
+    , NULL }
 
 
 struct  Caravan__V1__QueryRequest
@@ -150,10 +187,33 @@ struct  Caravan__V1__QueryRequest
    */
   protobuf_c_boolean has_cursor;
   ProtobufCBinaryData cursor;
+  /*
+   * only records of this zone; absent: of all
+   */
+  char *zone;
+  /*
+   * that the bodies have; none: all
+   */
+  size_t n_fields;
+  char **fields;
+  /*
+   * how many records there are is all that is asked
+   */
+  protobuf_c_boolean has_counts;
+  protobuf_c_boolean counts;
+  /*
+   * the answer has these, or there is none yet; at most Limits.querySeenZones
+   */
+  size_t n_seen;
+  Caravan__V1__SeenZone **seen;
+  /*
+   * absent: they see all records there are
+   */
+  Caravan__V1__QueryViewer *viewer;
 };
 #define CARAVAN__V1__QUERY_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__query_request__descriptor) \
-    , NULL, NULL, 0,NULL, 0,NULL, 0, 0, 0, {0,NULL} }
+    , NULL, NULL, 0,NULL, 0,NULL, 0, 0, 0, {0,NULL}, NULL, 0,NULL, 0, 0, 0,NULL, NULL }
 
 
 struct  Caravan__V1__QueryHit
@@ -194,10 +254,15 @@ struct  Caravan__V1__QueryReply
    */
   protobuf_c_boolean has_position;
   uint64_t position;
+  /*
+   * where that was asked
+   */
+  protobuf_c_boolean has_count;
+  uint64_t count;
 };
 #define CARAVAN__V1__QUERY_REPLY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__query_reply__descriptor) \
-    , 0,NULL, 0, {0,NULL}, NULL, 0, 0 }
+    , 0,NULL, 0, {0,NULL}, NULL, 0, 0, 0, 0 }
 
 
 /* Caravan__V1__PredicateTerm methods */
@@ -256,6 +321,44 @@ Caravan__V1__SortKey *
                       const uint8_t       *data);
 void   caravan__v1__sort_key__free_unpacked
                      (Caravan__V1__SortKey *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__SeenZone methods */
+void   caravan__v1__seen_zone__init
+                     (Caravan__V1__SeenZone         *message);
+size_t caravan__v1__seen_zone__get_packed_size
+                     (const Caravan__V1__SeenZone   *message);
+size_t caravan__v1__seen_zone__pack
+                     (const Caravan__V1__SeenZone   *message,
+                      uint8_t             *out);
+size_t caravan__v1__seen_zone__pack_to_buffer
+                     (const Caravan__V1__SeenZone   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__SeenZone *
+       caravan__v1__seen_zone__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__seen_zone__free_unpacked
+                     (Caravan__V1__SeenZone *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__QueryViewer methods */
+void   caravan__v1__query_viewer__init
+                     (Caravan__V1__QueryViewer         *message);
+size_t caravan__v1__query_viewer__get_packed_size
+                     (const Caravan__V1__QueryViewer   *message);
+size_t caravan__v1__query_viewer__pack
+                     (const Caravan__V1__QueryViewer   *message,
+                      uint8_t             *out);
+size_t caravan__v1__query_viewer__pack_to_buffer
+                     (const Caravan__V1__QueryViewer   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__QueryViewer *
+       caravan__v1__query_viewer__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__query_viewer__free_unpacked
+                     (Caravan__V1__QueryViewer *message,
                       ProtobufCAllocator *allocator);
 /* Caravan__V1__QueryRequest methods */
 void   caravan__v1__query_request__init
@@ -325,6 +428,12 @@ typedef void (*Caravan__V1__FilterTerm_Closure)
 typedef void (*Caravan__V1__SortKey_Closure)
                  (const Caravan__V1__SortKey *message,
                   void *closure_data);
+typedef void (*Caravan__V1__SeenZone_Closure)
+                 (const Caravan__V1__SeenZone *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__QueryViewer_Closure)
+                 (const Caravan__V1__QueryViewer *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__QueryRequest_Closure)
                  (const Caravan__V1__QueryRequest *message,
                   void *closure_data);
@@ -344,6 +453,8 @@ extern const ProtobufCEnumDescriptor    caravan__v1__comparison__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__predicate_term__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__filter_term__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__sort_key__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__seen_zone__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__query_viewer__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__query_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__query_hit__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__query_reply__descriptor;

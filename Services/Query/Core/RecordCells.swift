@@ -1,0 +1,36 @@
+package import CaravanModel
+package import CaravanQuery
+
+/// What the evaluator and the indexes see of a record: its fields, and what the store keeps of every one.
+package struct RecordCells: Sendable {
+  package let name: String
+  package let authorship: Authorship
+  package let fields: RecordFields
+
+  package init(name: String, authorship: Authorship, fields: RecordFields) {
+    self.name = name
+    self.authorship = authorship
+    self.fields = fields
+  }
+
+  /// What is of another kind than the field is null.
+  package func cell(_ field: UInt32, _ kind: FieldKind, isList: Bool = false) -> Cell {
+    guard let system = SystemField(id: field) else { return Cell(fields[field], as: kind, isList: isList) }
+    return system.cell(name: name, authorship)
+  }
+
+  /// The key for an index on a field.
+  package func key(_ field: UInt32, _ kind: FieldKind) -> IndexKey { IndexKey(cell(field, kind)) ?? .null }
+
+  /// The keys of a list's members, each once.
+  package func members(_ field: UInt32, _ kind: FieldKind) -> Set<IndexKey> {
+    guard case .list(let items) = cell(field, kind, isList: true) else { return [] }
+    return Set(items.compactMap { IndexKey($0) }.filter { $0 != .null })
+  }
+
+  /// What the index of words has for a text.
+  package func words(_ field: UInt32, table: Int64) -> [String] {
+    guard case .bytes(let text) = cell(field, .text) else { return [] }
+    return Words(String(decoding: text, as: UTF8.self)).map { TableIndexes.token($0, table: table, field: field) }
+  }
+}

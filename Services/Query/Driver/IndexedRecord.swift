@@ -1,0 +1,69 @@
+import CaravanModel
+import CaravanQuery
+import CaravanQueryCore
+import CaravanSQLite
+import CaravanWire
+
+/// The records of one database and one record type (all versions of its definition) are one table of the index.
+struct TableKey: Sendable, Hashable {
+  let database: DatabaseID
+  let definition: UInt32
+}
+
+/// A record as the index keeps it.
+struct IndexRow: Sendable {
+  let entry: CaravanModel.Entry
+  let definition: UInt32
+  let cells: RecordCells
+
+  var name: String { entry.name }
+
+  init(_ entry: CaravanModel.Entry, _ fields: RecordFields, definition: UInt32) {
+    self.entry = entry
+    self.definition = definition
+    cells = RecordCells(name: entry.name, authorship: entry.authorship, fields: fields)
+  }
+}
+
+/// What happens to one zone in the index, in order.
+enum IndexUpdate: Sendable {
+  /// Records written, and names of those that are gone or cannot be indexed.
+  case write(ZoneID, rows: [IndexRow], removed: [String], ZoneProgress)
+  /// The zone, or this life of it, is over.
+  case forget(ZoneID)
+}
+
+extension RecordCells {
+  /// What a statement hands to the evaluator, in the order of `CompiledQuery.rowValues`. A body that cannot be read is
+  /// in no index; here it has no fields.
+  init(_ row: RowFunction.Arguments) {
+    self.init(
+      name: row.text(1),
+      authorship: Authorship(modified: row.integer(2), created: row.integer(3), creator: row.text(4)),
+      fields: (try? RecordFields(body: row.bytes(0))) ?? RecordFields())
+  }
+}
+
+extension SQLFragment.Parameter {
+  /// - Parameter count: called before a record is looked at.
+  func bindable(_ count: @escaping () -> Void) -> any Bindable {
+    switch self {
+    case .integer(let number): return number
+    case .text(let text): return text
+    case .key(let key): return key.bytes
+    case .test(let expression):
+      return RowFunction { row in
+        count()
+        let cells = RecordCells(row)
+        let truth = expression.truth { $0.truth(of: cells.cell($0.field, $0.kind, isList: $0.isList)) }
+        return .integer(truth == .yes ? 1 : 0)
+      }
+    case .keyOf(let term):
+      return RowFunction { row in
+        count()
+        let cells = RecordCells(row)
+        return .blob(term.key { cells.cell($0, $1) }.bytes)
+      }
+    }
+  }
+}
