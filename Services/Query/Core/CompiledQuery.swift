@@ -18,11 +18,11 @@ package struct CompiledQuery: Sendable {
   /// Ids of the fields that records in the answer have; empty: all they have.
   package let fields: Set<UInt32>
   package var sortKeys: Int { order.keys.count }
-  private let expression: Expression<Condition>?
+  /// What is asked of records, and which of them the viewer sees.
+  private let asked: Expression<Condition>?
   private let order: Order
   private let after: PageCursor?
   private let zone: String?
-  private let visibility: Visibility
   /// How many records there are is all that is asked.
   package let isCount: Bool
   private let fingerprint: UInt64
@@ -35,18 +35,18 @@ package struct CompiledQuery: Sendable {
         .limitExceeded,
         "a query asks for \(query.limit) records at once: the limit is \(Limits.queryRows), page instead")
     }
-    visibility = try Visibility(query, type)
+    let visibility = try Visibility(query, type)
     let rows = query.limit == 0 ? QueryLimits.defaultRows : query.limit
     precondition((1...Limits.queryRows).contains(rows), "a page of \(rows) records never ends, or is too long")
     limit = rows
     fingerprint = query.fingerprint
-    expression = try type.expression(query.predicate)
+    let parts = [try type.expression(query.predicate), visibility.condition].compactMap(\.self)
+    asked = parts.isEmpty ? nil : parts.count == 1 ? parts[0] : .all(parts)
     order = try Order(query.isCount ? [] : query.sort, type: type)
     let sorted = order.keys.first.flatMap { key in
       if case .field(let field, let kind) = key.term { IndexNeed(field, kind, .key) } else { nil }
     }
-    let leaves = (expression?.leaves ?? []) + (visibility.condition?.leaves ?? [])
-    needs = Self.distinct(leaves.compactMap { IndexNeed($0) } + [sorted].compactMap(\.self))
+    needs = Self.distinct((asked?.leaves ?? []).compactMap { IndexNeed($0) } + [sorted].compactMap(\.self))
     after = query.cursor.isEmpty ? nil : try PageCursor(query.cursor, fingerprint: fingerprint, keys: order.keys.count)
     var fields: Set<UInt32> = []
     for name in query.fields { fields.insert(try type.shown(name).id) }
@@ -67,20 +67,53 @@ package struct CompiledQuery: Sendable {
 
   // MARK: The statement
 
-  package func statement(in indexes: TableIndexes) -> SQLFragment {
-    let order = order.columns(in: indexes)
-    let columns = SQLFragment.listed(Self.selected.map { SQLFragment($0) } + order.map(\.selected))
+  /// What a query may begin with: best is what has the fewest records.
+  package func sources(in indexes: TableIndexes) -> [SQLSource] {
+    asked.map { SQLCompiler(indexes).sources($0) } ?? []
+  }
+
+  package static func count(_ source: SQLSource, upTo most: Int) -> SQLFragment {
+    SQLFragment("SELECT count(*) FROM (SELECT * FROM (\(source.ids.sql)) LIMIT \(most))", source.ids.parameters)
+  }
+
+  /// Whether records can be read in the order of the answer.
+  package func isOrdered(in indexes: TableIndexes) -> Bool { order.columns(in: indexes).first?.isIndexed ?? true }
+
+  /// - Parameter source: one of `sources`, to begin with; nil: records are read in the order of the answer, as long as
+  ///   the page has room.
+  package func statement(in indexes: TableIndexes, from source: SQLSource? = nil) -> SQLFragment {
+    let columns = order.columns(in: indexes)
+    let keys = columns.map(\.selected)
+    var found = SQLFragment.listed(isCount ? [SQLFragment("count(*)")] : [SQLFragment("id AS found")] + keys)
+    found = SQLFragment("SELECT \(found.sql) FROM ", found.parameters).followed(by: place(source, columns))
     var conditions = [SQLFragment("in_table = ?", [.integer(indexes.table)])]
     if let zone { conditions.append(SQLFragment("zone = ?", [.text(zone)])) }
-    let asked = [expression, visibility.condition].compactMap(\.self)
-    if !asked.isEmpty { conditions.append(SQLCompiler(indexes).compile(.all(asked))) }
-    guard !isCount else { return SQLFragment("SELECT count(*) FROM records").adding(.joined(conditions, by: "AND")) }
+    if let asked { conditions.append(SQLCompiler(indexes).compile(asked)) }
+    guard !isCount else { return found.adding(.joined(conditions, by: "AND")) }
     // The index of the first key has no rows without it.
-    if let first = order.first, first.isIndexed { conditions.append(SQLFragment("\(first.name) IS NOT NULL")) }
-    if let after { conditions.append(self.order.after(after, order.map(\.name))) }
-    return SQLFragment("SELECT \(columns.sql) FROM records", columns.parameters)
-      .adding(.joined(conditions, by: "AND"))
-      .followed(by: "ORDER BY \(self.order.sql(order.map(\.name))) LIMIT \(limit + 1)")
+    if let first = columns.first, first.isIndexed { conditions.append(SQLFragment("\(first.name) IS NOT NULL")) }
+    if let after { conditions.append(order.after(after, columns.map(\.name))) }
+    let inOrder = "ORDER BY \(order.sql(columns.map(\.name)))"
+    found = found.adding(.joined(conditions, by: "AND")).followed(by: SQLFragment("\(inOrder) LIMIT \(limit + 1)"))
+    // Only records of the page are read as a whole.
+    let selected = (Self.selected + columns.indices.map { "key\($0)" }).joined(separator: ", ")
+    let named = (["found"] + columns.indices.map { "key\($0)" }).joined(separator: ", ")
+    let again = "ORDER BY \(order.sql(columns.indices.map { "key\($0)" }))"
+    return SQLFragment(
+      "WITH page(\(named)) AS MATERIALIZED (\(found.sql)) SELECT \(selected) FROM page CROSS JOIN records ON id = found "
+        + again, found.parameters)
+  }
+
+  /// Where records are read. The planner is told, as it knows nothing of how many each index has.
+  private func place(_ source: SQLSource?, _ columns: [Order.Column]) -> SQLFragment {
+    guard let source else {
+      return SQLFragment(
+        "records INDEXED BY records_by_\(columns.first.map { $0.isIndexed ? $0.name : "name" } ?? "name")")
+    }
+    if let column = source.column { return SQLFragment("records INDEXED BY records_by_\(column)") }
+    return SQLFragment(
+      "(SELECT id AS candidate FROM (\(source.ids.sql))) CROSS JOIN records NOT INDEXED ON id = candidate",
+      source.ids.parameters)
   }
 }
 
@@ -131,39 +164,47 @@ extension SQLFragment {
     SQLFragment("\(sql) WHERE \(condition.sql)", parameters + condition.parameters)
   }
 
-  fileprivate func followed(by text: String) -> SQLFragment { SQLFragment("\(sql) \(text)", parameters) }
+  fileprivate func followed(by other: SQLFragment) -> SQLFragment {
+    SQLFragment("\(sql) \(other.sql)", parameters + other.parameters)
+  }
 }
 
 extension SQLCompiler {
   fileprivate init(_ indexes: TableIndexes) {
-    self.init(column: indexes.column, lookup: indexes.lookup, test: SQLFragment.test)
+    self.init(column: indexes.column, found: indexes.found, lookup: indexes.lookup, test: SQLFragment.test)
   }
 }
 
 extension TableIndexes {
-  /// A condition that an index of words or members answers.
-  fileprivate func lookup(_ condition: Condition) -> SQLFragment? {
+  fileprivate func found(_ condition: SQLFragment) -> SQLFragment {
+    SQLFragment(
+      "SELECT id FROM records WHERE in_table = ? AND \(condition.sql)", [.integer(table)] + condition.parameters)
+  }
+
+  /// Statements whose common answer is that of the condition, by an index of words or members.
+  fileprivate func lookup(_ condition: Condition) -> [SQLFragment] {
     switch condition.test {
     case .match(_, _, isNegated: false):
-      guard words.contains(condition.field), let asked = condition.words else { return nil }
-      return SQLFragment(
-        "id IN (SELECT rowid FROM words WHERE words MATCH ?)", [.text(text(asked, of: condition.field))])
+      guard words.contains(condition.field), let asked = condition.words else { return [] }
+      return [
+        SQLFragment("SELECT rowid AS id FROM words WHERE words MATCH ?", [.text(text(asked, of: condition.field))])
+      ]
     case .contains(let quantity, let values, isNegated: false):
-      guard members.contains(condition.field), !values.isEmpty else { return nil }
+      guard members.contains(condition.field) else { return [] }
       let keys = values.compactMap { IndexKey(Cell($0, as: condition.kind)) }
-      guard keys.count == values.count else { return nil }
+      guard keys.count == values.count, !keys.isEmpty else { return [] }
       switch quantity {
-      case .all: return .joined(keys.map { member([$0], of: condition.field) }, by: "AND")
-      case .any: return member(keys, of: condition.field)
+      case .all: return keys.map { member([$0], of: condition.field) }
+      case .any: return [member(keys, of: condition.field)]
       }
-    case .match, .contains, .compare, .among, .prefix, .like, .containsLike, .inside: return nil
+    case .match, .contains, .compare, .among, .prefix, .like, .containsLike, .inside: return []
     }
   }
 
   private func member(_ keys: [IndexKey], of field: UInt32) -> SQLFragment {
     let places = Array(repeating: "?", count: keys.count).joined(separator: ", ")
     return SQLFragment(
-      "id IN (SELECT record FROM members WHERE in_table = ? AND field = ? AND value IN (\(places)))",
+      "SELECT \(keys.count > 1 ? "DISTINCT " : "")record AS id FROM members WHERE in_table = ? AND field = ? AND value IN (\(places))",
       [.integer(table), .integer(Int64(field))] + keys.map { .key($0) })
   }
 

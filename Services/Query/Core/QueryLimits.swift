@@ -20,6 +20,11 @@ package enum QueryLimits {
   package static let buildPatience: Duration = .seconds(4)
   /// How long a query waits for what its asker has seen.
   package static let seenPatience: Duration = .seconds(2)
+  /// Where an index finds no more records than this, a query begins with them; else it reads records in the order of
+  /// the answer.
+  package static let fewRecords = 2_000
+  /// Ways to begin that one query weighs up.
+  package static let weighedSources = 8
   /// What one query may cost, in instructions of SQLite's; a record that the evaluator looks at costs as many as
   /// `recordCost`.
   package static let steps = 200_000_000

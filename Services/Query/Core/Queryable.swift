@@ -40,9 +40,10 @@ extension RecordType {
   /// - Parameter use: what the query does with the field.
   /// - Throws: `schemaViolation` when there is no such field, or no index of it for this.
   func indexed(_ name: String, for use: FieldIndexes) throws(CaravanError) -> FieldDefinition {
-    let field = if let system = SystemField(rawValue: name), field(named: name) == nil { system.definition } else {
-      try shown(name)
-    }
+    let field =
+      if let system = SystemField(rawValue: name), field(named: name) == nil { system.definition } else {
+        try shown(name)
+      }
     try check(field, for: use)
     return field
   }
@@ -85,7 +86,8 @@ extension RecordType {
       guard !field.isList, field.kind != .location else {
         throw CaravanError(
           .schemaViolation,
-          "field '\(key.field)' is \(field.shape): it has no order\(field.isList ? "" : ", only distances from a place")")
+          "field '\(key.field)' is \(field.shape): it has no order\(field.isList ? "" : ", only distances from a place")"
+        )
       }
       try check(field, for: .sortable)
       return .field(field.id, field.kind)

@@ -5,9 +5,9 @@ package import CaravanQuery
 package struct RecordCells: Sendable {
   package let name: String
   package let authorship: Authorship
-  package let fields: RecordFields
+  package let fields: BodyCells
 
-  package init(name: String, authorship: Authorship, fields: RecordFields) {
+  package init(name: String, authorship: Authorship, fields: BodyCells) {
     self.name = name
     self.authorship = authorship
     self.fields = fields
@@ -15,7 +15,7 @@ package struct RecordCells: Sendable {
 
   /// What is of another kind than the field is null.
   package func cell(_ field: UInt32, _ kind: FieldKind, isList: Bool = false) -> Cell {
-    guard let system = SystemField(id: field) else { return Cell(fields[field], as: kind, isList: isList) }
+    guard let system = SystemField(id: field) else { return fields[field, kind, isList: isList] }
     return system.cell(name: name, authorship)
   }
 

@@ -92,7 +92,8 @@ struct IndexCatalog {
     try connection.all(
       "SELECT field, kind, use, slot, ready, zone, name FROM indexes WHERE in_table = ? ORDER BY field, use", table
     ) { row -> Index? in
-      guard let kind = FieldKind(rawValue: row.text(1)), let use = IndexNeed.Use(rawValue: UInt8(clamping: row.integer(2)))
+      guard let kind = FieldKind(rawValue: row.text(1)),
+        let use = IndexNeed.Use(rawValue: UInt8(clamping: row.integer(2)))
       else { return nil }
       return Index(
         need: IndexNeed(UInt32(clamping: row.integer(0)), kind, use), slot: Int(row.integer(3)),

@@ -1,5 +1,6 @@
 import CaravanChangeStream
 import CaravanModel
+import CaravanQuery
 import CaravanQueryCore
 import CaravanRuntime
 import CaravanSchemaClient
@@ -155,10 +156,10 @@ struct IndexFeeder: ChangeConsumer {
     guard !entry.isDeleted, entry.type != 0, let type = try await types.type(entry.type, of: zone.database) else {
       return nil
     }
-    guard let record = try? RecordFields(body: entry.body) else {
+    guard let cells = try? BodyCells(entry.body) else {
       metrics.unreadable.add()
       return nil
     }
-    return IndexRow(entry, record, definition: type.definition)
+    return IndexRow(entry, cells, definition: type.definition)
   }
 }

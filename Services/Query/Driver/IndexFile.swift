@@ -43,8 +43,8 @@ struct IndexFile: Sendable {
     CREATE TABLE records(
       id INTEGER PRIMARY KEY, in_table INTEGER NOT NULL, zone TEXT NOT NULL, name TEXT NOT NULL,
       version INTEGER NOT NULL, created INTEGER NOT NULL, type INTEGER NOT NULL, writer TEXT NOT NULL,
-      body BLOB NOT NULL, modified INTEGER NOT NULL, made INTEGER NOT NULL, maker TEXT NOT NULL, \(keys),
-      UNIQUE(in_table, zone, name));
+      body BLOB NOT NULL, modified INTEGER NOT NULL, made INTEGER NOT NULL, maker TEXT NOT NULL, \(keys));
+    CREATE UNIQUE INDEX records_by_name ON records(in_table, zone, name);
     \(keyIndexes)
     CREATE TABLE members(
       in_table INTEGER NOT NULL, field INTEGER NOT NULL, value BLOB NOT NULL, record INTEGER NOT NULL,

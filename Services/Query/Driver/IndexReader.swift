@@ -51,7 +51,8 @@ actor IndexReader {
       try connection.transaction(.read) { () throws(CaravanError) in
         var page = Page(position: try position(of: partition))
         var bytes = 0
-        try visit(query.statement(in: indexes), cost) { row in
+        let source = try source(of: query, indexes, cost)
+        try visit(query.statement(in: indexes, from: source), cost) { row in
           guard !query.isCount else {
             page.count = row.unsigned(0)
             return true
@@ -70,6 +71,25 @@ actor IndexReader {
         return page
       }
     }
+  }
+
+  /// What a query begins with; nil: the order of its answer.
+  private func source(
+    of query: CompiledQuery, _ indexes: TableIndexes, _ cost: Cost
+  ) throws(CaravanError) -> SQLSource? {
+    let sources = query.sources(in: indexes).prefix(QueryLimits.weighedSources)
+    var best: (count: Int64, source: SQLSource)?
+    for source in sources {
+      var count: Int64 = 0
+      let most = best.map { Int($0.count) } ?? QueryLimits.fewRecords
+      try visit(CompiledQuery.count(source, upTo: most), cost) { row in
+        count = row.integer(0)
+        return false
+      }
+      if count < Int64(most) { best = (count, source) }
+      if count == 0 { break }
+    }
+    return best?.source ?? (query.isOrdered(in: indexes) && !query.isCount ? nil : sources.first)
   }
 
   private func visit(
@@ -97,7 +117,8 @@ actor IndexReader {
       guard error.code == .cancelled, cost.steps >= steps else { throw error }
       throw CaravanError(
         .limitExceeded,
-        "the query would look at too many records: compare a field with a value as well, by which few of them are found")
+        "the query would look at too many records: compare a field with a value as well, by which few of them are found"
+      )
     }
   }
 

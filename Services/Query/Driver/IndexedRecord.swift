@@ -18,7 +18,7 @@ struct IndexRow: Sendable {
 
   var name: String { entry.name }
 
-  init(_ entry: CaravanModel.Entry, _ fields: RecordFields, definition: UInt32) {
+  init(_ entry: CaravanModel.Entry, _ fields: BodyCells, definition: UInt32) {
     self.entry = entry
     self.definition = definition
     cells = RecordCells(name: entry.name, authorship: entry.authorship, fields: fields)
@@ -40,7 +40,7 @@ extension RecordCells {
     self.init(
       name: row.text(1),
       authorship: Authorship(modified: row.integer(2), created: row.integer(3), creator: row.text(4)),
-      fields: (try? RecordFields(body: row.bytes(0))) ?? RecordFields())
+      fields: (try? BodyCells(row.bytes(0))) ?? BodyCells())
   }
 }
 

@@ -2,7 +2,6 @@ import CaravanModel
 import CaravanQuery
 import CaravanQueryCore
 import CaravanSQLite
-import CaravanWire
 
 /// The records in an index file and what its indexes have of them, on its writing connection.
 struct IndexedRecords {
@@ -60,7 +59,7 @@ struct IndexedRecords {
       let cells = RecordCells(
         name: row.text(2),
         authorship: Authorship(modified: row.integer(3), created: row.integer(4), creator: row.text(5)),
-        fields: try RecordFields(body: row.bytes(6)))
+        fields: try BodyCells(row.bytes(6)))
       return (id: row.integer(0), zone: row.text(1), cells: cells)
     }
     let members = indexes.filter { $0.need.use == .members }

@@ -9,7 +9,7 @@ package enum BenchCommand {
   static let rounds = Flag<Int>(
     "rounds", "N", "operations measured (latency, fanout, local, conflicts)", default: 200, in: 5...100_000)
   static let rows = Flag<Int>(
-    "rows", "N", "rows of a zone or a device (catchup, flat, start)", default: 100_000, in: 400...10_000_000)
+    "rows", "N", "rows of a zone or a device (catchup, flat, queries, start)", default: 100_000, in: 400...10_000_000)
   static let seconds = Flag<Int>("seconds", "S", "length of each throughput figure", default: 4, in: 1...600)
   static let zoneRows = Flag<Int>("rows", "N", "rows of a zone (changes)", default: 20_000, in: 1_000...1_000_000)
   static let updates = Flag<Int>("rows", "N", "updates (amplification)", default: 100_000, in: 1_000...10_000_000)
@@ -32,6 +32,7 @@ package enum BenchCommand {
     command("contention", "How often saves to one zone are aborted, by how many write to it."),
     command("flat", "A save, an update and a pull in zones of 1,000 records and more."),
     command("reads", "A record, a page of changes and a query, as one client waits for them."),
+    command("queries", "A page of a query by each kind of index, and how long a save takes until it is found."),
     command("catchup", "A new device fetches everything."),
     command("fanout", "A saved row until all devices have been told."),
     command("local", "A row with a 1 MiB object through the agent, beside a file and SQLite; both store modes."),
@@ -81,6 +82,8 @@ package enum BenchCommand {
       case "flat":
         try await FlatBench(suite: suite, report: report, rows: options[rows], rounds: options[rounds]).run()
       case "reads": try await ReadsBench(suite: suite, report: report, rounds: options[rounds]).run()
+      case "queries":
+        try await QueriesBench(suite: suite, report: report, rows: options[rows], rounds: options[rounds]).run()
       case "catchup": try await CatchupBench(suite: suite, report: report, rows: options[rows]).run()
       case "fanout":
         try await FanoutBench(

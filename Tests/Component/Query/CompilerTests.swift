@@ -50,11 +50,11 @@ import Testing
       Row([.compare(field: "name", .equal, .text("a")), .all(1)], "k1 = ?", [key("a")]),
       Row(
         [.compare(field: "name", .matchAll, .text("Snow \"on the\" fjo*"))],
-        "id IN (SELECT rowid FROM words WHERE words MATCH ?)",
+        "id IN (SELECT rowid AS id FROM words WHERE words MATCH ?)",
         [.text("\"1_1_snow\" AND \"1_1_on 1_1_the\" AND \"1_1_fjo\" *")]),
       Row(
         [.compare(field: "tags", .containsAny, .list([.text("a"), .text("b")]))],
-        "id IN (SELECT record FROM members WHERE in_table = ? AND field = ? AND value IN (?, ?))",
+        "id IN (SELECT DISTINCT record AS id FROM members WHERE in_table = ? AND field = ? AND value IN (?, ?))",
         [.integer(1), .integer(8), key("a"), key("b")]),
       Row([], ""),
     ])
@@ -100,7 +100,8 @@ import Testing
       Bad(
         query: query([.compare(field: "location", .equal, .real(.nan))]), code: .schemaViolation, names: ["location"]),
       Bad(
-        query: query([.compare(field: "date", .matchAll, .text("snow"))]), code: .schemaViolation, names: ["date", "MATCH"]),
+        query: query([.compare(field: "date", .matchAll, .text("snow"))]), code: .schemaViolation,
+        names: ["date", "MATCH"]),
       Bad(
         query: query([.compare(field: "name", .matchAll, .text("- ,"))]), code: .invalidData, names: ["no word"]),
       Bad(

@@ -154,7 +154,8 @@ struct Generator {
 
   private func value(_ kind: FieldKind) -> Value {
     switch kind {
-    case .text: .text(pick(["", "a", "ab", "abc", "b", "é", "é2", "z\u{10ffff}", "it's; --", "Snow on a hill", "snow"]))
+    case .text:
+      .text(pick(["", "a", "ab", "abc", "b", "é", "é2", "z\u{10ffff}", "it's; --", "Snow on a hill", "snow"]))
     case .integer, .date: .integer(pick([.min, -1, 0, 1, 2, 3, 7, .max]))
     case .real: random.below(3) == 0 ? .integer(pick([0, 1, 2])) : .real(pick([-1.5, 0, 0.5, 1, 2, .infinity]))
     case .reference: .reference(Reference(to: pick(["a", "ab", "b"]), pick([.plain, .owning])))
@@ -202,13 +203,16 @@ struct Generator {
     if field.kind == .location {
       let metres: [Double] = [0, 100, 200_000, 5_000_000, 12_000_000, 30_000_000]
       let circle: [Double] = [pick([10, 90, -60]), pick([20, 20.5, -160]), pick(metres)]
-      let box: [Double] = [pick([-90, -10, 10]), pick([-180, 20, 170]), pick([10, 60, 90]), pick([20, 30, 180, -170])]
+      let box: [Double] = [
+        pick([-90, -10, 10]), pick([-180, 20, 170]), pick([10, 60, 90]), pick([20, 30, 180, -170]),
+      ]
       return random.below(2) == 0
         ? .compare(field: field.name, .near, .list(circle.map { .real($0) }))
         : .compare(field: field.name, .within, .list(box.map { .real($0) }))
     }
     if field.kind == .text, random.below(4) == 0 {
-      return .compare(field: field.name, pick([.matchAll, .matchAny]), .text(pick(["snow", "\"a hill\" SNOW", "e* it", "2"])))
+      return .compare(
+        field: field.name, pick([.matchAll, .matchAny]), .text(pick(["snow", "\"a hill\" SNOW", "e* it", "2"])))
     }
     if field.kind == .text, random.below(8) == 0 {
       return .compare(field: field.name, .like, .text(pick(["a%", "%b", "_", "a_c", "%é%", "%", "it's%-"])))

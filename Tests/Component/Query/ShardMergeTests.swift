@@ -8,7 +8,8 @@ import Testing
     ShardMerge.Page(
       numbers.map { number in
         ShardMerge.Placed(
-          number, at: PageCursor(fingerprint: 1, keys: [IndexKey(.integer(number)) ?? .null], zone: "z", name: "r\(number)"))
+          number,
+          at: PageCursor(fingerprint: 1, keys: [IndexKey(.integer(number)) ?? .null], zone: "z", name: "r\(number)"))
       }, hasMore: hasMore)
   }
 

@@ -41,8 +41,9 @@ private struct CellRectangle {
   /// - Precondition: south is not greater than north, nor west than east.
   init(south: Double, west: Double, north: Double, east: Double) {
     func cell(_ latitude: Double, _ longitude: Double) -> PlaceCell {
-      guard let place = try? Location(
-        latitude: min(max(latitude, -90), 90), longitude: min(max(longitude, -180), 180))
+      guard
+        let place = try? Location(
+          latitude: min(max(latitude, -90), 90), longitude: min(max(longitude, -180), 180))
       else { preconditionFailure("a corner is not a number") }
       return PlaceCell(place)
     }

@@ -5,21 +5,28 @@ internal import CaravanModel
 /// answers is for the evaluator, row by row.
 public struct SQLCompiler {
   private let column: (UInt32) -> String?
-  private let lookup: (Condition) -> SQLFragment?
+  private let found: (SQLFragment) -> SQLFragment
+  private let lookup: (Condition) -> [SQLFragment]
   private let test: (Expression<Condition>) -> SQLFragment
 
   /// - Parameters:
   ///   - column: the column that has a field's keys; nil: there is none.
-  ///   - lookup: a condition that says exactly what the leaf says, of an index of words or members; nil: there is none.
+  ///   - found: a statement that gives the ids of the rows whose keys a condition is true of.
+  ///   - lookup: statements that give ids by an index of words or members: the leaf is true of what all of them give;
+  ///     none: there is no such index.
   ///   - test: a condition that calls the evaluator with each row.
   public init(
-    column: @escaping (UInt32) -> String?, lookup: @escaping (Condition) -> SQLFragment? = { _ in nil },
+    column: @escaping (UInt32) -> String?, found: @escaping (SQLFragment) -> SQLFragment,
+    lookup: @escaping (Condition) -> [SQLFragment] = { _ in [] },
     test: @escaping (Expression<Condition>) -> SQLFragment
   ) {
     self.column = column
+    self.found = found
     self.lookup = lookup
     self.test = test
   }
+
+  // MARK: The condition
 
   public func compile(_ expression: Expression<Condition>) -> SQLFragment {
     let plain = expression.withoutNot
@@ -50,9 +57,11 @@ public struct SQLCompiler {
   }
 
   private func indexed(_ condition: Condition) -> SQLFragment? {
-    if let fragment = lookup(condition) { return fragment }
-    guard let column = column(condition.field) else { return nil }
-    guard let keys = KeyRange.of(condition) else { return nil }
+    let ids = lookup(condition)
+    guard ids.isEmpty else {
+      return .joined(ids.map { SQLFragment("id IN (\($0.sql))", $0.parameters) }, by: "AND")
+    }
+    guard let column = column(condition.field), let keys = KeyRange.of(condition) else { return nil }
     let ranges = keys.ranges.map { $0.fragment(column) }
     let found = ranges.isEmpty ? Self.never : SQLFragment.joined(ranges, by: "OR")
     return keys.isExact ? found : .joined([found, test(.leaf(condition))], by: "AND")
@@ -60,4 +69,45 @@ public struct SQLCompiler {
 
   private static let never = SQLFragment("(1 = 0)")
   private static let always = SQLFragment("(1 = 1)")
+
+  // MARK: Where rows can be found
+
+  /// Of each of which the engine may begin with: it has all rows that the expression is true of, and others.
+  public func sources(_ expression: Expression<Condition>) -> [SQLSource] { sources(of: expression.withoutNot) }
+
+  private func sources(of expression: Expression<Condition>) -> [SQLSource] {
+    switch expression {
+    case .leaf(let condition): return sources(of: condition)
+    case .not: preconditionFailure("an expression without not has one")
+    case .all(let parts): return parts.flatMap { sources(of: $0) }
+    case .any(let parts):
+      let first = parts.compactMap { sources(of: $0).first }
+      guard !parts.isEmpty, first.count == parts.count else { return [] }
+      return [SQLSource(ids: .united(first.map(\.ids), by: "UNION"))]
+    }
+  }
+
+  private func sources(of condition: Condition) -> [SQLSource] {
+    let ids = lookup(condition)
+    guard ids.isEmpty else { return ids.map { SQLSource(ids: $0) } }
+    guard let column = column(condition.field), let keys = KeyRange.of(condition) else { return [] }
+    // No two of its ranges have a key in common.
+    let ranges = keys.ranges.isEmpty ? [Self.never] : keys.ranges.map { $0.fragment(column) }
+    return [
+      SQLSource(ids: .united(ranges.map(found), by: "UNION ALL"), column: ranges.count == 1 ? column : nil)
+    ]
+  }
+}
+
+/// Rows that an index finds.
+public struct SQLSource: Sendable, Hashable {
+  /// A statement that gives their ids.
+  public let ids: SQLFragment
+  /// They are one range of this column's keys; nil: they are not.
+  public let column: String?
+
+  init(ids: SQLFragment, column: String? = nil) {
+    self.ids = ids
+    self.column = column
+  }
 }

@@ -22,7 +22,8 @@ public enum SystemField: String, Sendable, Hashable, CaseIterable {
       case .created, .modified: .date
       case .createdBy, .name: .text
       }
-    return FieldDefinition(id: Self.firstID + UInt32(place), name: rawValue, kind: kind, indexes: [.queryable, .sortable])
+    return FieldDefinition(
+      id: Self.firstID + UInt32(place), name: rawValue, kind: kind, indexes: [.queryable, .sortable])
   }
 
   public init?(id: UInt32) {

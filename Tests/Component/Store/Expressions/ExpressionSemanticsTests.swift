@@ -89,7 +89,10 @@ extension RecordFields {
 extension SQLCompiler {
   /// A pattern of LIKE is for the evaluator, whose answers for all rows are known here.
   fileprivate init(_ rows: [RecordFields]) {
-    self.init(column: { "f\($0)" }) { expression in
+    let found = { (condition: SQLFragment) in
+      SQLFragment("SELECT id FROM indexed WHERE \(condition.sql)", condition.parameters)
+    }
+    self.init(column: { "f\($0)" }, found: found) { expression in
       let found = rows.indices.filter { expression.truth(of: rows[$0]) == .yes }.map(String.init)
       return SQLFragment("id IN (\(found.isEmpty ? "-1" : found.joined(separator: ", ")))")
     }
