@@ -283,7 +283,7 @@ let package = Package(
         [
           "Backup", "Launch", "SyncCore", "SyncDriver", "SchemaCore", "SchemaDriver", "StorageDriver", "StoreSQLite",
           "Bus", "Runtime", "Wire", "Model", "TestKit", "Crypto", "Compression", "Store", "StorageClient",
-          "SchemaClient", "Tokens",
+          "SchemaClient", "Tokens", "QueryDriver",
         ]),
       tests(
         "Component/Notify",

@@ -75,7 +75,7 @@ extension SyncEngine: SyncControl {
   }
 
   /// A connection that is just being made is waited for; none is not.
-  private func awaitConnection() async throws(CaravanError) {
+  func awaitConnection() async throws(CaravanError) {
     guard !schedule.isConnected else { return }
     guard admission.refusal == nil else { throw .refusedByBroker }
     try await connection.wait(host.clock)

@@ -13,6 +13,8 @@ package struct CompiledQuery: Sendable {
 
   /// Records in one page; the statement asks for one more, to see whether there is another page.
   package let limit: Int
+  /// Bytes that bodies of one page have at most, but for a single larger one.
+  package let pageBytes: Int
   /// Indexes that help to answer it.
   package let needs: [IndexNeed]
   /// Ids of the fields that records in the answer have; empty: all they have.
@@ -39,8 +41,9 @@ package struct CompiledQuery: Sendable {
     let rows = query.limit == 0 ? QueryLimits.defaultRows : query.limit
     precondition((1...Limits.queryRows).contains(rows), "a page of \(rows) records never ends, or is too long")
     limit = rows
+    pageBytes = query.pageBytes == 0 ? QueryLimits.answerBytes : min(query.pageBytes, QueryLimits.answerBytes)
     fingerprint = query.fingerprint
-    let parts = [try type.expression(query.predicate), visibility.condition].compactMap(\.self)
+    let parts = [try type.expression(query), visibility.condition].compactMap(\.self)
     asked = parts.isEmpty ? nil : parts.count == 1 ? parts[0] : .all(parts)
     order = try Order(query.isCount ? [] : query.sort, type: type)
     let sorted = order.keys.first.flatMap { key in
@@ -88,7 +91,7 @@ package struct CompiledQuery: Sendable {
     found = SQLFragment("SELECT \(found.sql) FROM ", found.parameters).followed(by: place(source, columns))
     var conditions = [SQLFragment("in_table = ?", [.integer(indexes.table)])]
     if let zone { conditions.append(SQLFragment("zone = ?", [.text(zone)])) }
-    if let asked { conditions.append(SQLCompiler(indexes).compile(asked)) }
+    if let asked { conditions.append(SQLCompiler(indexes).compile(asked, from: source)) }
     guard !isCount else { return found.adding(.joined(conditions, by: "AND")) }
     // The index of the first key has no rows without it.
     if let first = columns.first, first.isIndexed { conditions.append(SQLFragment("\(first.name) IS NOT NULL")) }

@@ -8,6 +8,8 @@ extension Query {
     hash.add(database.shard(0).description)
     hash.add(type)
     hash.add(zone ?? "")
+    hash.add(text?.text ?? "")
+    for argument in text?.arguments ?? [] { hash.add(argument) }
     for term in predicate.terms {
       switch term {
       case .compare(let field, let comparison, let value):

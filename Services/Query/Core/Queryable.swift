@@ -69,15 +69,29 @@ extension RecordType {
     }
   }
 
-  /// - Throws: `schemaViolation`, as `indexed`.
-  func expression(_ predicate: Predicate) throws(CaravanError) -> Expression<Condition>? {
-    let expression = try Expression(predicate) { name throws(CaravanError) in try indexed(name, for: []) }
+  /// What a query asks of records.
+  /// - Returns: nil: nothing.
+  /// - Throws: `invalidData` for what cannot be read; `schemaViolation`, as `indexed`; `limitExceeded`.
+  func expression(_ query: Query) throws(CaravanError) -> Expression<Condition>? {
+    let expression =
+      if let text = query.text { try bound(text) } else {
+        try Expression(query.predicate) { name throws(CaravanError) in try indexed(name, for: []) }
+      }
     for condition in expression?.leaves ?? [] {
       guard let field = field(id: condition.field) else { continue }
       let isMatch = if case .match = condition.test { true } else { false }
       try check(field, for: isMatch ? .searchable : .queryable)
     }
     return expression
+  }
+
+  private func bound(_ text: Query.Text) throws(CaravanError) -> Expression<Condition> {
+    let read = try ExpressionText(text.text)
+    guard read.arguments == text.arguments.count else {
+      throw CaravanError(
+        .invalidData, "the query has \(read.arguments) '?' and \(text.arguments.count) arguments: give one for each")
+    }
+    return try read.bound(to: self) { number, _ in text.arguments[number] }
   }
 
   func term(_ key: SortKey) throws(CaravanError) -> SortTerm {

@@ -59,7 +59,7 @@ actor IndexReader {
           }
           var hit = Self.hit(row)
           bytes += hit.entry?.body.count ?? 0
-          guard page.hits.count < query.limit, page.hits.isEmpty || bytes <= QueryLimits.answerBytes else {
+          guard page.hits.count < query.limit, page.hits.isEmpty || bytes <= query.pageBytes else {
             page.cursor = page.hits.last?.position ?? []
             return false
           }

@@ -52,6 +52,9 @@ package enum SyncLimits {
   package static let behavioursKnown = 1_024
   /// What a look at a container's whole schema costs a device's rate, in accesses (CK-101).
   package static let schemaAccesses: UInt64 = 16
+  /// What a question to the query service costs a device's rate before it is answered, in accesses.
+  package static let queryAccesses: UInt64 = 4
+  package static let queryDeadline: Duration = .seconds(8)
   /// Grants of a container's types are asked for again after so long, and where the registry does not answer, those
   /// that are known count for so long more.
   package static let grantsFreshness: Duration = .seconds(1)

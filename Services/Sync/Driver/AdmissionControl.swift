@@ -127,6 +127,7 @@ extension CaravanWire.Operation {
     case .syncContinue(let message): UInt64(max(1, message.diffs.count))
     case .schema(let question):
       SyncLimits.schemaAccesses + UInt64(question.call.count / Int(Limits.bytesPerAccess))
+    case .query: SyncLimits.queryAccesses
     case .ack: 0
     case .hello, .propose, .settle, .pull, .subscribe, .ticket, .drop, .zones, .createZone, .whoAmI, .lock, .unlock,
       .beginGroup, .operation, .removeOperation, .syncBegin, .changedZones, nil:
@@ -148,6 +149,7 @@ extension CaravanWire.Operation {
     case .zones(let list): list.container
     case .whoAmI(let question): question.container
     case .schema(let question): question.container
+    case .query(let question): question.container
     case .lock(let lock): lock.container
     case .unlock(let unlock): unlock.container
     case .beginGroup(let begin): begin.container
@@ -169,6 +171,7 @@ extension CaravanWire.Result.Kind {
     switch self {
     case .pull(let pulled): Rate.accesses(bytes: pulled.page.count)
     case .syncBegin(let begun): UInt64(begun.diffs.count)
+    case .query(let found): Rate.accesses(bytes: found.answer.count)
     default: 0
     }
   }

@@ -101,7 +101,9 @@ extension QueryRequest {
       predicate: query.predicate.terms.map { PredicateTerm($0) },
       sort: query.sort.map { SortKey($0) }, limit: UInt32(clamping: query.limit), cursor: query.cursor,
       zone: query.zone ?? "", fields: query.fields, counts: query.isCount,
-      seen: query.seen.map { SeenZone(zone: $0.zone, seq: $0.seq) }, viewer: query.viewer.map { QueryViewer($0) })
+      seen: query.seen.map { SeenZone(zone: $0.zone, seq: $0.seq) }, viewer: query.viewer.map { QueryViewer($0) },
+      text: query.text?.text ?? "", arguments: query.text?.arguments.map { Field(id: 0, $0) } ?? [],
+      pageBytes: UInt32(clamping: query.pageBytes))
   }
 
   /// - Throws: `invalidData` for what is absent or malformed; `limitExceeded` beyond `Limits.predicateTerms`.
@@ -118,14 +120,25 @@ extension QueryRequest {
         "a query names \(seen.count) zones that it has seen and \(fields.count) fields: the limits are "
           + "\(Limits.querySeenZones) and \(Limits.fieldsPerType)")
     }
+    guard arguments.count <= Limits.queryArguments, text.isEmpty || predicate.isEmpty else {
+      throw CaravanError(
+        .limitExceeded,
+        "a query has \(arguments.count) arguments: the limit is \(Limits.queryArguments), and a text or a predicate, not both"
+      )
+    }
+    var values: [Value] = []
+    for argument in arguments { values.append(try argument.model()) }
     var terms: [Predicate.Term] = []
     for term in predicate { terms.append(try term.model()) }
     var keys: [CaravanModel.SortKey] = []
     for key in sort { keys.append(try key.model()) }
-    return Query(
-      database: try required(database, "database").model(), type: type, predicate: Predicate(terms), sort: keys,
+    var query = Query(
+      database: try required(database, "database").model(), type: type, predicate: Predicate(terms),
+      text: text.isEmpty ? nil : Query.Text(text, arguments: values), sort: keys,
       limit: Int(limit), cursor: cursor, zone: zone.isEmpty ? nil : zone, fields: fields, isCount: counts,
       seen: seen.map { Query.Seen(zone: $0.zone, seq: $0.seq) }, viewer: viewer?.model)
+    query.pageBytes = Int(pageBytes)
+    return query
   }
 }
 

@@ -34,18 +34,34 @@ public struct Query: Sendable, Hashable {
     }
   }
 
+  /// A predicate as people write it, for whoever does not know the record type (Shared/Values/Query/README.md).
+  public struct Text: Sendable, Hashable {
+    public var text: String
+    /// Values of its `?`, in order.
+    public var arguments: [Value]
+
+    public init(_ text: String, arguments: [Value] = []) {
+      self.text = text
+      self.arguments = arguments
+    }
+  }
+
   /// The private database of a user, or the public one of a container.
   public var database: DatabaseID
   /// Name of the record type.
   public var type: String
   /// Which records; an empty predicate takes all.
   public var predicate: Predicate
+  /// In place of a predicate; nil: the predicate counts.
+  public var text: Text?
   /// Nulls come first, in descending order last; what is equal is ordered by zone and name.
   public var sort: [SortKey]
   /// Most records in one answer, up to `Limits.queryRows`; 0: as the service likes.
   public var limit: Int
   /// From the answer before; empty: the first page.
   public var cursor: [UInt8]
+  /// Bytes that bodies of one answer have at most, but for a single larger one; 0: as the service likes.
+  public var pageBytes = 0
   /// Only records of this zone; nil: of all.
   public var zone: String?
   /// Names of the fields that records in the answer have; empty: all they have.
@@ -58,13 +74,15 @@ public struct Query: Sendable, Hashable {
   public var viewer: Viewer?
 
   public init(
-    database: DatabaseID, type: String, predicate: Predicate = Predicate(), sort: [SortKey] = [], limit: Int = 0,
-    cursor: [UInt8] = [], zone: String? = nil, fields: [String] = [], isCount: Bool = false, seen: [Seen] = [],
+    database: DatabaseID, type: String, predicate: Predicate = Predicate(), text: Text? = nil, sort: [SortKey] = [],
+    limit: Int = 0, cursor: [UInt8] = [], zone: String? = nil, fields: [String] = [], isCount: Bool = false,
+    seen: [Seen] = [],
     viewer: Viewer? = nil
   ) {
     self.database = database
     self.type = type
     self.predicate = predicate
+    self.text = text
     self.sort = sort
     self.limit = limit
     self.cursor = cursor

@@ -2,6 +2,7 @@ import CaravanBackup
 import CaravanBus
 import CaravanCrypto
 import CaravanModel
+import CaravanQueryDriver
 import CaravanRuntime
 import CaravanSchemaClient
 import CaravanSchemaDriver
@@ -33,11 +34,13 @@ struct CloudCluster: Sendable {
   ///   - isRestored: the store is one that has just been restored, from a backup in which nothing was.
   ///   - containers: that the operator makes first, where devices cannot.
   ///   - store: the directory of a store that there is already.
+  ///   - hasQuery: the query service runs as well.
   static func with(
     environment: CaravanModel.Environment = .development, notifier: RecordingNotifier? = nil,
     rates: RateLimits = .standard,
     features: Features = .all, faults: FaultSwitch = .off, isRestored: Bool = false,
     opensContainers: Bool = true, makes containers: [String] = ["probe", "album"], store: String? = nil,
+    hasQuery: Bool = false,
     _ body: @Sendable (CloudCluster) async throws -> Void
   ) async throws {
     try await withTemporaryDirectory { path in
@@ -52,6 +55,9 @@ struct CloudCluster: Sendable {
           try cluster.sync(rates, features),
         ]
         if let notifier { services.append(notifier.service(on: hub.connect(as: "notify"), host: host)) }
+        if hasQuery {
+          services.append(try QueryService(bus: hub.connect(as: "query"), host: host, directory: "\(path)/query"))
+        }
         for service in services { group.addTask { try await service.run() } }
         do {
           try await cluster.untilServing(makes: environment == .production || !opensContainers ? containers : [])

@@ -50,7 +50,7 @@ package enum Holder: String, Sendable, CaseIterable {
         .schedule, .cancel, .parcel, .damage, .time,
       ])
         + Self.schema([.type, .types, .propose, .change, .history, .container, .grants])
-        + Self.partitioned(.notify, ["attach"])
+        + Self.partitioned(.notify, ["attach"]) + Self.partitioned(.query, ["find"])
         + [SubjectPattern.everyAck(nil).text, SubjectPattern.everyExtension.text]
     case .schema: Self.storage([.commit, .commits, .changes, .fetch, .zones])
     case .notify:

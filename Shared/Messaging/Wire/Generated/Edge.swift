@@ -251,6 +251,7 @@ public struct Operation: WireMessage, Equatable {
     case createZone(CreateZone)
     case whoAmI(WhoAmI)
     case schema(AskSchema)
+    case query(AskQuery)
     case lock(LockDatabase)
     case unlock(UnlockDatabase)
     case beginGroup(BeginGroup)
@@ -318,6 +319,9 @@ public struct Operation: WireMessage, Equatable {
     case .schema(let value):
       m.pointee.kind_case = CARAVAN__V1__OPERATION__KIND_SCHEMA
       m.pointee.schema = value.pack(into: &arena)
+    case .query(let value):
+      m.pointee.kind_case = CARAVAN__V1__OPERATION__KIND_QUERY
+      m.pointee.query = value.pack(into: &arena)
     case .lock(let value):
       m.pointee.kind_case = CARAVAN__V1__OPERATION__KIND_LOCK
       m.pointee.lock = value.pack(into: &arena)
@@ -368,6 +372,7 @@ public struct Operation: WireMessage, Equatable {
     case CARAVAN__V1__OPERATION__KIND_CREATE_ZONE: kind = .createZone(try CreateZone(c: m.pointee.create_zone))
     case CARAVAN__V1__OPERATION__KIND_WHO_AM_I: kind = .whoAmI(try WhoAmI(c: m.pointee.who_am_i))
     case CARAVAN__V1__OPERATION__KIND_SCHEMA: kind = .schema(try AskSchema(c: m.pointee.schema))
+    case CARAVAN__V1__OPERATION__KIND_QUERY: kind = .query(try AskQuery(c: m.pointee.query))
     case CARAVAN__V1__OPERATION__KIND_LOCK: kind = .lock(try LockDatabase(c: m.pointee.lock))
     case CARAVAN__V1__OPERATION__KIND_UNLOCK: kind = .unlock(try UnlockDatabase(c: m.pointee.unlock))
     case CARAVAN__V1__OPERATION__KIND_BEGIN_GROUP: kind = .beginGroup(try BeginGroup(c: m.pointee.begin_group))
@@ -563,6 +568,84 @@ public struct SchemaResult: WireMessage, Equatable {
   }
 }
 
+public struct AskQuery: WireMessage, Equatable {
+  public var container: String
+  public var database: DatabaseScope
+  public var request: [UInt8]
+
+  public init(
+    container: String = "",
+    database: DatabaseScope = .`private`,
+    request: [UInt8] = []
+  ) {
+    self.container = container
+    self.database = database
+    self.request = request
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__AskQuery> {
+    let m = arena.make(Caravan__V1__AskQuery.self, caravan__v1__ask_query__init)
+    if !container.isEmpty { m.pointee.container = arena.string(container) }
+    if database != .`private` { m.pointee.has_database = 1; m.pointee.database = database.c }
+    if !request.isEmpty { m.pointee.has_request = 1; m.pointee.request = arena.bytes(request) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__AskQuery>) throws(WireError) {
+    container = try copyText(m.pointee.container)
+    database = m.pointee.has_database != 0 ? DatabaseScope(c: m.pointee.database) : .`private`
+    request = m.pointee.has_request != 0 ? copyBytes(m.pointee.request) : []
+  }
+
+  static let shape = 174
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__ask_query__get_packed_size(m)) { caravan__v1__ask_query__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__ask_query__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct QueryResult: WireMessage, Equatable {
+  public var answer: [UInt8]
+
+  public init(
+    answer: [UInt8] = []
+  ) {
+    self.answer = answer
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__QueryResult> {
+    let m = arena.make(Caravan__V1__QueryResult.self, caravan__v1__query_result__init)
+    if !answer.isEmpty { m.pointee.has_answer = 1; m.pointee.answer = arena.bytes(answer) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__QueryResult>) throws(WireError) {
+    answer = m.pointee.has_answer != 0 ? copyBytes(m.pointee.answer) : []
+  }
+
+  static let shape = 175
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__query_result__get_packed_size(m)) { caravan__v1__query_result__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__query_result__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
 public struct Push: WireMessage, Equatable {
   public var container: String
   public var zone: String
@@ -629,7 +712,7 @@ public struct Push: WireMessage, Equatable {
     toleratedRows = m.pointee.has_tolerated_rows != 0 ? m.pointee.tolerated_rows : 0
   }
 
-  static let shape = 174
+  static let shape = 176
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -683,7 +766,7 @@ public struct Settle: WireMessage, Equatable {
     record = try copyText(m.pointee.record)
   }
 
-  static let shape = 175
+  static let shape = 177
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -772,7 +855,7 @@ public struct Pull: WireMessage, Equatable {
     type = m.pointee.has_type != 0 ? m.pointee.type : 0
   }
 
-  static let shape = 176
+  static let shape = 178
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -824,7 +907,7 @@ public struct ZoneSubscription: WireMessage, Equatable {
     toldOnly = m.pointee.has_told_only != 0 ? m.pointee.told_only != 0 : false
   }
 
-  static let shape = 177
+  static let shape = 179
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -865,7 +948,7 @@ public struct Subscribe: WireMessage, Equatable {
     }
   }
 
-  static let shape = 178
+  static let shape = 180
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -899,7 +982,7 @@ public struct AckNotification: WireMessage, Equatable {
     number = m.pointee.has_number != 0 ? m.pointee.number : 0
   }
 
-  static let shape = 179
+  static let shape = 181
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -953,7 +1036,7 @@ public struct RequestTicket: WireMessage, Equatable {
     record = try copyText(m.pointee.record)
   }
 
-  static let shape = 180
+  static let shape = 182
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1002,7 +1085,7 @@ public struct DropTable: WireMessage, Equatable {
     cancel = m.pointee.has_cancel != 0 ? m.pointee.cancel != 0 : false
   }
 
-  static let shape = 181
+  static let shape = 183
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1056,7 +1139,7 @@ public struct ReadRecords: WireMessage, Equatable {
     database = m.pointee.has_database != 0 ? DatabaseScope(c: m.pointee.database) : .`private`
   }
 
-  static let shape = 182
+  static let shape = 184
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1095,7 +1178,7 @@ public struct ListZones: WireMessage, Equatable {
     database = m.pointee.has_database != 0 ? DatabaseScope(c: m.pointee.database) : .`private`
   }
 
-  static let shape = 183
+  static let shape = 185
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1134,7 +1217,7 @@ public struct CreateZone: WireMessage, Equatable {
     zone = try copyText(m.pointee.zone)
   }
 
-  static let shape = 184
+  static let shape = 186
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1168,7 +1251,7 @@ public struct WhoAmI: WireMessage, Equatable {
     container = try copyText(m.pointee.container)
   }
 
-  static let shape = 185
+  static let shape = 187
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1212,7 +1295,7 @@ public struct LockDatabase: WireMessage, Equatable {
     token = m.pointee.has_token != 0 ? m.pointee.token : 0
   }
 
-  static let shape = 186
+  static let shape = 188
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1251,7 +1334,7 @@ public struct UnlockDatabase: WireMessage, Equatable {
     token = m.pointee.has_token != 0 ? m.pointee.token : 0
   }
 
-  static let shape = 187
+  static let shape = 189
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1300,7 +1383,7 @@ public struct BeginGroup: WireMessage, Equatable {
     opFloor = m.pointee.has_op_floor != 0 ? m.pointee.op_floor : 0
   }
 
-  static let shape = 188
+  static let shape = 190
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1361,7 +1444,7 @@ public struct UploadPart: WireMessage, Equatable {
     chunks = try copyMessages(m.pointee.n_chunks, m.pointee.chunks) { (p) throws(WireError) in try Chunk(c: p) }
   }
 
-  static let shape = 189
+  static let shape = 191
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1425,7 +1508,7 @@ public struct CommitGroup: WireMessage, Equatable {
     token = m.pointee.has_token != 0 ? m.pointee.token : 0
   }
 
-  static let shape = 190
+  static let shape = 192
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1469,7 +1552,7 @@ public struct AskOperation: WireMessage, Equatable {
     op = m.pointee.has_op != 0 ? m.pointee.op : 0
   }
 
-  static let shape = 191
+  static let shape = 193
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1513,7 +1596,7 @@ public struct RemoveOperation: WireMessage, Equatable {
     op = m.pointee.has_op != 0 ? m.pointee.op : 0
   }
 
-  static let shape = 192
+  static let shape = 194
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1547,7 +1630,7 @@ public struct ExchangeReply: WireMessage, Equatable {
     results = try copyMessages(m.pointee.n_results, m.pointee.results) { (p) throws(WireError) in try Result(c: p) }
   }
 
-  static let shape = 193
+  static let shape = 195
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1577,6 +1660,7 @@ public struct Result: WireMessage, Equatable {
     case zone(ZoneState)
     case person(Person)
     case schema(SchemaResult)
+    case query(QueryResult)
     case lock(LockState)
     case operation(OperationState)
     case part(PartState)
@@ -1634,6 +1718,9 @@ public struct Result: WireMessage, Equatable {
     case .schema(let value):
       m.pointee.kind_case = CARAVAN__V1__RESULT__KIND_SCHEMA
       m.pointee.schema = value.pack(into: &arena)
+    case .query(let value):
+      m.pointee.kind_case = CARAVAN__V1__RESULT__KIND_QUERY
+      m.pointee.query = value.pack(into: &arena)
     case .lock(let value):
       m.pointee.kind_case = CARAVAN__V1__RESULT__KIND_LOCK
       m.pointee.lock = value.pack(into: &arena)
@@ -1669,6 +1756,7 @@ public struct Result: WireMessage, Equatable {
     case CARAVAN__V1__RESULT__KIND_ZONE: kind = .zone(try ZoneState(c: m.pointee.zone))
     case CARAVAN__V1__RESULT__KIND_PERSON: kind = .person(try Person(c: m.pointee.person))
     case CARAVAN__V1__RESULT__KIND_SCHEMA: kind = .schema(try SchemaResult(c: m.pointee.schema))
+    case CARAVAN__V1__RESULT__KIND_QUERY: kind = .query(try QueryResult(c: m.pointee.query))
     case CARAVAN__V1__RESULT__KIND_LOCK: kind = .lock(try LockState(c: m.pointee.lock))
     case CARAVAN__V1__RESULT__KIND_OPERATION: kind = .operation(try OperationState(c: m.pointee.operation))
     case CARAVAN__V1__RESULT__KIND_PART: kind = .part(try PartState(c: m.pointee.part))
@@ -1679,7 +1767,7 @@ public struct Result: WireMessage, Equatable {
     }
   }
 
-  static let shape = 194
+  static let shape = 196
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1721,7 +1809,7 @@ public struct LockState: WireMessage, Equatable {
     remainingMilliseconds = m.pointee.has_remaining_milliseconds != 0 ? m.pointee.remaining_milliseconds : 0
   }
 
-  static let shape = 195
+  static let shape = 197
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1788,7 +1876,7 @@ public struct OperationState: WireMessage, Equatable {
     objects = m.pointee.has_objects != 0 ? m.pointee.objects : 0
   }
 
-  static let shape = 196
+  static let shape = 198
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1830,7 +1918,7 @@ public struct PartState: WireMessage, Equatable {
     operation = if let p = m.pointee.operation { try OperationState(c: p) } else { nil }
   }
 
-  static let shape = 197
+  static let shape = 199
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1869,7 +1957,7 @@ public struct RecordsResult: WireMessage, Equatable {
     answered = m.pointee.has_answered != 0 ? m.pointee.answered : 0
   }
 
-  static let shape = 198
+  static let shape = 200
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1913,7 +2001,7 @@ public struct ZoneState: WireMessage, Equatable {
     incarnation = m.pointee.has_incarnation != 0 ? m.pointee.incarnation : 0
   }
 
-  static let shape = 199
+  static let shape = 201
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1947,7 +2035,7 @@ public struct ZonesResult: WireMessage, Equatable {
     zones = try copyMessages(m.pointee.n_zones, m.pointee.zones) { (p) throws(WireError) in try ZoneState(c: p) }
   }
 
-  static let shape = 200
+  static let shape = 202
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1981,7 +2069,7 @@ public struct Person: WireMessage, Equatable {
     user = try copyText(m.pointee.user)
   }
 
-  static let shape = 201
+  static let shape = 203
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2040,7 +2128,7 @@ public struct HelloResult: WireMessage, Equatable {
     }
   }
 
-  static let shape = 202
+  static let shape = 204
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2086,7 +2174,7 @@ public struct WantedRecords: WireMessage, Equatable {
     }
   }
 
-  static let shape = 203
+  static let shape = 205
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2125,7 +2213,7 @@ public struct WantedChunks: WireMessage, Equatable {
     hashes = m.pointee.has_hashes != 0 ? copyBytes(m.pointee.hashes) : []
   }
 
-  static let shape = 204
+  static let shape = 206
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2164,7 +2252,7 @@ public struct ListChangedZones: WireMessage, Equatable {
     token = m.pointee.has_token != 0 ? copyBytes(m.pointee.token) : []
   }
 
-  static let shape = 205
+  static let shape = 207
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2203,7 +2291,7 @@ public struct ChangedZone: WireMessage, Equatable {
     deleted = m.pointee.has_deleted != 0 ? m.pointee.deleted != 0 : false
   }
 
-  static let shape = 206
+  static let shape = 208
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2252,7 +2340,7 @@ public struct ChangedZones: WireMessage, Equatable {
     resetRequired = m.pointee.has_reset_required != 0 ? m.pointee.reset_required != 0 : false
   }
 
-  static let shape = 207
+  static let shape = 209
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2323,7 +2411,7 @@ public struct PullResult: WireMessage, Equatable {
     }
   }
 
-  static let shape = 208
+  static let shape = 210
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2350,7 +2438,7 @@ public struct RenewCredentials: WireMessage, Equatable {
   init(c m: UnsafePointer<Caravan__V1__RenewCredentials>) throws(WireError) {
   }
 
-  static let shape = 209
+  static let shape = 211
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2384,7 +2472,7 @@ public struct RenewedCredentials: WireMessage, Equatable {
     jwt = try copyText(m.pointee.jwt)
   }
 
-  static let shape = 210
+  static let shape = 212
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2453,7 +2541,7 @@ public struct Ticket: WireMessage, Equatable {
     partition = m.pointee.has_partition != 0 ? m.pointee.partition : 0
   }
 
-  static let shape = 211
+  static let shape = 213
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2512,7 +2600,7 @@ public struct ChunkRequest: WireMessage, Equatable {
     most = m.pointee.has_most != 0 ? m.pointee.most : 0
   }
 
-  static let shape = 212
+  static let shape = 214
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2561,7 +2649,7 @@ public struct ChunkReply: WireMessage, Equatable {
     size = m.pointee.has_size != 0 ? m.pointee.size : 0
   }
 
-  static let shape = 213
+  static let shape = 215
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2620,7 +2708,7 @@ public struct SyncBegin: WireMessage, Equatable {
     pushes = m.pointee.has_pushes != 0 ? m.pointee.pushes != 0 : false
   }
 
-  static let shape = 214
+  static let shape = 216
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2705,7 +2793,7 @@ public struct SyncBeginResult: WireMessage, Equatable {
     lost = copyScalars(m.pointee.n_lost, m.pointee.lost)
   }
 
-  static let shape = 215
+  static let shape = 217
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2759,7 +2847,7 @@ public struct SyncContinue: WireMessage, Equatable {
     diffs = try copyMessages(m.pointee.n_diffs, m.pointee.diffs) { (p) throws(WireError) in try Diff(c: p) }
   }
 
-  static let shape = 216
+  static let shape = 218
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2813,7 +2901,7 @@ public struct SyncContinueResult: WireMessage, Equatable {
     message = try copyText(m.pointee.message)
   }
 
-  static let shape = 217
+  static let shape = 219
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2884,7 +2972,7 @@ public struct Diff: WireMessage, Equatable {
     createdHeight = m.pointee.has_created_height != 0 ? m.pointee.created_height : 0
   }
 
-  static let shape = 218
+  static let shape = 220
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2918,7 +3006,7 @@ public struct DiffObject: WireMessage, Equatable {
     fields = try copyMessages(m.pointee.n_fields, m.pointee.fields) { (p) throws(WireError) in try DiffField(c: p) }
   }
 
-  static let shape = 219
+  static let shape = 221
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2962,7 +3050,7 @@ public struct DiffField: WireMessage, Equatable {
     timestamp = m.pointee.has_timestamp != 0 ? m.pointee.timestamp : 0
   }
 
-  static let shape = 220
+  static let shape = 222
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3023,7 +3111,7 @@ public struct DiffValue: WireMessage, Equatable {
     }
   }
 
-  static let shape = 221
+  static let shape = 223
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

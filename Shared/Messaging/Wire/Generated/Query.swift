@@ -292,6 +292,9 @@ public struct QueryRequest: WireMessage, Equatable {
   public var counts: Bool
   public var seen: [SeenZone]
   public var viewer: QueryViewer?
+  public var text: String
+  public var arguments: [Field]
+  public var pageBytes: UInt32
 
   public init(
     database: DatabaseRef? = nil,
@@ -304,7 +307,10 @@ public struct QueryRequest: WireMessage, Equatable {
     fields: [String] = [],
     counts: Bool = false,
     seen: [SeenZone] = [],
-    viewer: QueryViewer? = nil
+    viewer: QueryViewer? = nil,
+    text: String = "",
+    arguments: [Field] = [],
+    pageBytes: UInt32 = 0
   ) {
     self.database = database
     self.type = type
@@ -317,6 +323,9 @@ public struct QueryRequest: WireMessage, Equatable {
     self.counts = counts
     self.seen = seen
     self.viewer = viewer
+    self.text = text
+    self.arguments = arguments
+    self.pageBytes = pageBytes
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__QueryRequest> {
@@ -332,6 +341,9 @@ public struct QueryRequest: WireMessage, Equatable {
     if counts { m.pointee.has_counts = 1; m.pointee.counts = counts ? 1 : 0 }
     (m.pointee.n_seen, m.pointee.seen) = arena.messages(seen) { $0.pack(into: &$1) }
     if let viewer { m.pointee.viewer = viewer.pack(into: &arena) }
+    if !text.isEmpty { m.pointee.text = arena.string(text) }
+    (m.pointee.n_arguments, m.pointee.arguments) = arena.messages(arguments) { $0.pack(into: &$1) }
+    if pageBytes != 0 { m.pointee.has_page_bytes = 1; m.pointee.page_bytes = pageBytes }
     return m
   }
 
@@ -349,6 +361,11 @@ public struct QueryRequest: WireMessage, Equatable {
     counts = m.pointee.has_counts != 0 ? m.pointee.counts != 0 : false
     seen = try copyMessages(m.pointee.n_seen, m.pointee.seen) { (p) throws(WireError) in try SeenZone(c: p) }
     viewer = if let p = m.pointee.viewer { try QueryViewer(c: p) } else { nil }
+    text = try copyText(m.pointee.text)
+    arguments = try copyMessages(m.pointee.n_arguments, m.pointee.arguments) { (p) throws(WireError) in
+      try Field(c: p)
+    }
+    pageBytes = m.pointee.has_page_bytes != 0 ? m.pointee.page_bytes : 0
   }
 
   static let shape = 23

@@ -104,7 +104,7 @@ extension Predicate {
   }
 
   private static func terms(_ condition: Condition, _ type: RecordType) throws(CaravanError) -> [Term] {
-    guard let name = type.field(id: condition.field)?.name else {
+    guard let name = type.field(id: condition.field)?.name ?? SystemField(id: condition.field)?.rawValue else {
       preconditionFailure("a condition of a field that '\(type.name)' has not")
     }
     func term(_ comparison: Comparison, _ value: Value) -> [Term] { [.compare(field: name, comparison, value)] }

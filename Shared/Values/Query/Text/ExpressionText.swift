@@ -86,7 +86,7 @@ extension RecordType {
   fileprivate func named(_ name: String) -> FieldDefinition? {
     if let field = field(named: name) { return field }
     let similar = fields.filter { $0.name.lowercased() == name.lowercased() }
-    return similar.count == 1 ? similar[0] : nil
+    return similar.count == 1 ? similar[0] : SystemField(rawValue: name)?.definition
   }
 }
 

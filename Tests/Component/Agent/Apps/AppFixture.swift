@@ -21,6 +21,8 @@ final class ScriptedSync: SyncControl {
     var counters: [SyncStatus.Counter] = []
     var spent: [CaravanModel.LinkClass: UInt64] = [:]
     var usage: [SyncStatus.Usage] = []
+    /// What every query finds.
+    var page: CloudPage?
   }
 
   let state = Mutex(State())
@@ -35,6 +37,11 @@ final class ScriptedSync: SyncControl {
   func registrationsChanged(of table: TableID) async { note("registrations \(table)") }
   func tableDropped(_ table: TableID) async { note("dropped \(table)") }
   func askForWhatIsLacking() async {}
+  func query(_ query: CaravanModel.Query) async throws(CaravanError) -> CloudPage {
+    note("query \(query)")
+    guard let page = state.withLock({ $0.page }) else { throw CaravanError(.networkNotConnected, "not connected") }
+    return page
+  }
   func reset(_ table: TableID, _ choice: CaravanAgentCore.ResetChoice, discardingUnsent: Bool) async {
     note("reset \(table) \(choice)")
   }

@@ -47,6 +47,9 @@ final class ScriptedCloud: Sendable {
     var hellos: [Hello] = []
     var frames: [[CaravanWire.Operation.Kind]] = []
     var acks: [UInt64] = []
+    var questions: [AskQuery] = []
+    /// What every question finds.
+    var found = QueryReply()
     var pageRows = 100
     var chunkMessages = 0
     /// What the next of them are answered.
@@ -180,6 +183,9 @@ final class ScriptedCloud: Sendable {
       let parts = (state.groups[group.op] ?? [:]).sorted { $0.key < $1.key }
       return .commit(
         commit(Push(zone: group.zone, op: group.op, mutations: parts.flatMap(\.value)), by: device, &state))
+    case .query(let question):
+      state.questions.append(question)
+      return .query(QueryResult(answer: state.found.encoded()))
     case .read, .zones, .changedZones, .createZone, .whoAmI, .schema, .lock, .unlock, .operation, .removeOperation,
       .syncBegin,
       .syncContinue:

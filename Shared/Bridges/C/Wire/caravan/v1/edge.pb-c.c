@@ -367,6 +367,96 @@ void   caravan__v1__schema_result__free_unpacked
   assert(message->base.descriptor == &caravan__v1__schema_result__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__ask_query__init
+                     (Caravan__V1__AskQuery         *message)
+{
+  static const Caravan__V1__AskQuery init_value = CARAVAN__V1__ASK_QUERY__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__ask_query__get_packed_size
+                     (const Caravan__V1__AskQuery *message)
+{
+  assert(message->base.descriptor == &caravan__v1__ask_query__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__ask_query__pack
+                     (const Caravan__V1__AskQuery *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__ask_query__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__ask_query__pack_to_buffer
+                     (const Caravan__V1__AskQuery *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__ask_query__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__AskQuery *
+       caravan__v1__ask_query__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__AskQuery *)
+     protobuf_c_message_unpack (&caravan__v1__ask_query__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__ask_query__free_unpacked
+                     (Caravan__V1__AskQuery *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__ask_query__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__query_result__init
+                     (Caravan__V1__QueryResult         *message)
+{
+  static const Caravan__V1__QueryResult init_value = CARAVAN__V1__QUERY_RESULT__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__query_result__get_packed_size
+                     (const Caravan__V1__QueryResult *message)
+{
+  assert(message->base.descriptor == &caravan__v1__query_result__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__query_result__pack
+                     (const Caravan__V1__QueryResult *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__query_result__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__query_result__pack_to_buffer
+                     (const Caravan__V1__QueryResult *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__query_result__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__QueryResult *
+       caravan__v1__query_result__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__QueryResult *)
+     protobuf_c_message_unpack (&caravan__v1__query_result__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__query_result__free_unpacked
+                     (Caravan__V1__QueryResult *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__query_result__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__push__init
                      (Caravan__V1__Push         *message)
 {
@@ -2761,7 +2851,7 @@ const ProtobufCMessageDescriptor caravan__v1__exchange__descriptor =
   (ProtobufCMessageInit) caravan__v1__exchange__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__operation__field_descriptors[24] =
+static const ProtobufCFieldDescriptor caravan__v1__operation__field_descriptors[25] =
 {
   {
     "hello",
@@ -2932,6 +3022,18 @@ static const ProtobufCFieldDescriptor caravan__v1__operation__field_descriptors[
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
+    "query",
+    25,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__Operation, kind_case),
+    offsetof(Caravan__V1__Operation, query),
+    &caravan__v1__ask_query__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
     "changed_zones",
     30,
     PROTOBUF_C_LABEL_OPTIONAL,
@@ -3054,27 +3156,28 @@ static const ProtobufCFieldDescriptor caravan__v1__operation__field_descriptors[
 };
 static const unsigned caravan__v1__operation__field_indices_by_name[] = {
   6,   /* field[6] = ack */
-  17,   /* field[17] = begin_group */
-  14,   /* field[14] = changed_zones */
-  19,   /* field[19] = commit_group */
+  18,   /* field[18] = begin_group */
+  15,   /* field[15] = changed_zones */
+  20,   /* field[20] = commit_group */
   11,   /* field[11] = create_zone */
   8,   /* field[8] = drop */
   0,   /* field[0] = hello */
-  15,   /* field[15] = lock */
-  20,   /* field[20] = operation */
+  16,   /* field[16] = lock */
+  21,   /* field[21] = operation */
   1,   /* field[1] = propose */
   4,   /* field[4] = pull */
   2,   /* field[2] = push */
+  14,   /* field[14] = query */
   9,   /* field[9] = read */
-  21,   /* field[21] = remove_operation */
+  22,   /* field[22] = remove_operation */
   13,   /* field[13] = schema */
   3,   /* field[3] = settle */
   5,   /* field[5] = subscribe */
-  22,   /* field[22] = sync_begin */
-  23,   /* field[23] = sync_continue */
+  23,   /* field[23] = sync_begin */
+  24,   /* field[24] = sync_continue */
   7,   /* field[7] = ticket */
-  16,   /* field[16] = unlock */
-  18,   /* field[18] = upload */
+  17,   /* field[17] = unlock */
+  19,   /* field[19] = upload */
   12,   /* field[12] = who_am_i */
   10,   /* field[10] = zones */
 };
@@ -3082,10 +3185,10 @@ static const ProtobufCIntRange caravan__v1__operation__number_ranges[5 + 1] =
 {
   { 1, 0 },
   { 20, 9 },
-  { 30, 14 },
-  { 40, 15 },
-  { 50, 22 },
-  { 0, 24 }
+  { 30, 15 },
+  { 40, 16 },
+  { 50, 23 },
+  { 0, 25 }
 };
 const ProtobufCMessageDescriptor caravan__v1__operation__descriptor =
 {
@@ -3095,7 +3198,7 @@ const ProtobufCMessageDescriptor caravan__v1__operation__descriptor =
   "Caravan__V1__Operation",
   "caravan.v1",
   sizeof(Caravan__V1__Operation),
-  24,
+  25,
   caravan__v1__operation__field_descriptors,
   caravan__v1__operation__field_indices_by_name,
   5,  caravan__v1__operation__number_ranges,
@@ -3330,6 +3433,108 @@ const ProtobufCMessageDescriptor caravan__v1__schema_result__descriptor =
   caravan__v1__schema_result__field_indices_by_name,
   1,  caravan__v1__schema_result__number_ranges,
   (ProtobufCMessageInit) caravan__v1__schema_result__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__ask_query__field_descriptors[3] =
+{
+  {
+    "container",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__AskQuery, container),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "database",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Caravan__V1__AskQuery, has_database),
+    offsetof(Caravan__V1__AskQuery, database),
+    &caravan__v1__database_scope__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "request",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Caravan__V1__AskQuery, has_request),
+    offsetof(Caravan__V1__AskQuery, request),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__ask_query__field_indices_by_name[] = {
+  0,   /* field[0] = container */
+  1,   /* field[1] = database */
+  2,   /* field[2] = request */
+};
+static const ProtobufCIntRange caravan__v1__ask_query__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor caravan__v1__ask_query__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.AskQuery",
+  "AskQuery",
+  "Caravan__V1__AskQuery",
+  "caravan.v1",
+  sizeof(Caravan__V1__AskQuery),
+  3,
+  caravan__v1__ask_query__field_descriptors,
+  caravan__v1__ask_query__field_indices_by_name,
+  1,  caravan__v1__ask_query__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__ask_query__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__query_result__field_descriptors[1] =
+{
+  {
+    "answer",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Caravan__V1__QueryResult, has_answer),
+    offsetof(Caravan__V1__QueryResult, answer),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__query_result__field_indices_by_name[] = {
+  0,   /* field[0] = answer */
+};
+static const ProtobufCIntRange caravan__v1__query_result__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor caravan__v1__query_result__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.QueryResult",
+  "QueryResult",
+  "Caravan__V1__QueryResult",
+  "caravan.v1",
+  sizeof(Caravan__V1__QueryResult),
+  1,
+  caravan__v1__query_result__field_descriptors,
+  caravan__v1__query_result__field_indices_by_name,
+  1,  caravan__v1__query_result__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__query_result__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor caravan__v1__push__field_descriptors[10] =
@@ -4905,7 +5110,7 @@ const ProtobufCMessageDescriptor caravan__v1__exchange_reply__descriptor =
   (ProtobufCMessageInit) caravan__v1__exchange_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__result__field_descriptors[18] =
+static const ProtobufCFieldDescriptor caravan__v1__result__field_descriptors[19] =
 {
   {
     "failure",
@@ -5052,6 +5257,18 @@ static const ProtobufCFieldDescriptor caravan__v1__result__field_descriptors[18]
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
+    "query",
+    25,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__Result, kind_case),
+    offsetof(Caravan__V1__Result, query),
+    &caravan__v1__query_result__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
     "changed_zones",
     30,
     PROTOBUF_C_LABEL_OPTIONAL,
@@ -5125,20 +5342,21 @@ static const ProtobufCFieldDescriptor caravan__v1__result__field_descriptors[18]
   },
 };
 static const unsigned caravan__v1__result__field_indices_by_name[] = {
-  12,   /* field[12] = changed_zones */
+  13,   /* field[13] = changed_zones */
   3,   /* field[3] = commit */
   6,   /* field[6] = done */
   0,   /* field[0] = failure */
   1,   /* field[1] = hello */
-  13,   /* field[13] = lock */
-  14,   /* field[14] = operation */
-  15,   /* field[15] = part */
+  14,   /* field[14] = lock */
+  15,   /* field[15] = operation */
+  16,   /* field[16] = part */
   10,   /* field[10] = person */
   4,   /* field[4] = pull */
+  12,   /* field[12] = query */
   7,   /* field[7] = records */
   11,   /* field[11] = schema */
-  16,   /* field[16] = sync_begin */
-  17,   /* field[17] = sync_continue */
+  17,   /* field[17] = sync_begin */
+  18,   /* field[18] = sync_continue */
   5,   /* field[5] = ticket */
   2,   /* field[2] = type */
   9,   /* field[9] = zone */
@@ -5148,10 +5366,10 @@ static const ProtobufCIntRange caravan__v1__result__number_ranges[5 + 1] =
 {
   { 1, 0 },
   { 20, 7 },
-  { 30, 12 },
-  { 40, 13 },
-  { 50, 16 },
-  { 0, 18 }
+  { 30, 13 },
+  { 40, 14 },
+  { 50, 17 },
+  { 0, 19 }
 };
 const ProtobufCMessageDescriptor caravan__v1__result__descriptor =
 {
@@ -5161,7 +5379,7 @@ const ProtobufCMessageDescriptor caravan__v1__result__descriptor =
   "Caravan__V1__Result",
   "caravan.v1",
   sizeof(Caravan__V1__Result),
-  18,
+  19,
   caravan__v1__result__field_descriptors,
   caravan__v1__result__field_indices_by_name,
   5,  caravan__v1__result__number_ranges,

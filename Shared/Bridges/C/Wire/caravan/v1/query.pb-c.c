@@ -726,7 +726,7 @@ const ProtobufCMessageDescriptor caravan__v1__query_viewer__descriptor =
   (ProtobufCMessageInit) caravan__v1__query_viewer__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__query_request__field_descriptors[11] =
+static const ProtobufCFieldDescriptor caravan__v1__query_request__field_descriptors[14] =
 {
   {
     "database",
@@ -860,16 +860,55 @@ static const ProtobufCFieldDescriptor caravan__v1__query_request__field_descript
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "text",
+    12,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__QueryRequest, text),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "arguments",
+    13,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__QueryRequest, n_arguments),
+    offsetof(Caravan__V1__QueryRequest, arguments),
+    &caravan__v1__field__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "page_bytes",
+    14,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__QueryRequest, has_page_bytes),
+    offsetof(Caravan__V1__QueryRequest, page_bytes),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__query_request__field_indices_by_name[] = {
+  12,   /* field[12] = arguments */
   8,   /* field[8] = counts */
   5,   /* field[5] = cursor */
   0,   /* field[0] = database */
   7,   /* field[7] = fields */
   4,   /* field[4] = limit */
+  13,   /* field[13] = page_bytes */
   2,   /* field[2] = predicate */
   9,   /* field[9] = seen */
   3,   /* field[3] = sort */
+  11,   /* field[11] = text */
   1,   /* field[1] = type */
   10,   /* field[10] = viewer */
   6,   /* field[6] = zone */
@@ -877,7 +916,7 @@ static const unsigned caravan__v1__query_request__field_indices_by_name[] = {
 static const ProtobufCIntRange caravan__v1__query_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 11 }
+  { 0, 14 }
 };
 const ProtobufCMessageDescriptor caravan__v1__query_request__descriptor =
 {
@@ -887,7 +926,7 @@ const ProtobufCMessageDescriptor caravan__v1__query_request__descriptor =
   "Caravan__V1__QueryRequest",
   "caravan.v1",
   sizeof(Caravan__V1__QueryRequest),
-  11,
+  14,
   caravan__v1__query_request__field_descriptors,
   caravan__v1__query_request__field_indices_by_name,
   1,  caravan__v1__query_request__number_ranges,

@@ -26,6 +26,8 @@ typedef struct Caravan__V1__Hello Caravan__V1__Hello;
 typedef struct Caravan__V1__ProposeTable Caravan__V1__ProposeTable;
 typedef struct Caravan__V1__AskSchema Caravan__V1__AskSchema;
 typedef struct Caravan__V1__SchemaResult Caravan__V1__SchemaResult;
+typedef struct Caravan__V1__AskQuery Caravan__V1__AskQuery;
+typedef struct Caravan__V1__QueryResult Caravan__V1__QueryResult;
 typedef struct Caravan__V1__Push Caravan__V1__Push;
 typedef struct Caravan__V1__Settle Caravan__V1__Settle;
 typedef struct Caravan__V1__Pull Caravan__V1__Pull;
@@ -243,6 +245,7 @@ typedef enum {
   CARAVAN__V1__OPERATION__KIND_CREATE_ZONE = 22,
   CARAVAN__V1__OPERATION__KIND_WHO_AM_I = 23,
   CARAVAN__V1__OPERATION__KIND_SCHEMA = 24,
+  CARAVAN__V1__OPERATION__KIND_QUERY = 25,
   CARAVAN__V1__OPERATION__KIND_LOCK = 40,
   CARAVAN__V1__OPERATION__KIND_UNLOCK = 41,
   CARAVAN__V1__OPERATION__KIND_BEGIN_GROUP = 42,
@@ -275,6 +278,7 @@ struct  Caravan__V1__Operation
     Caravan__V1__CreateZone *create_zone;
     Caravan__V1__WhoAmI *who_am_i;
     Caravan__V1__AskSchema *schema;
+    Caravan__V1__AskQuery *query;
     Caravan__V1__LockDatabase *lock;
     Caravan__V1__UnlockDatabase *unlock;
     Caravan__V1__BeginGroup *begin_group;
@@ -367,6 +371,40 @@ struct  Caravan__V1__SchemaResult
 };
 #define CARAVAN__V1__SCHEMA_RESULT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__schema_result__descriptor) \
+    , 0, {0,NULL} }
+
+
+/*
+ * A question to the query service. Both are messages by themselves, as a schema's are.
+ */
+struct  Caravan__V1__AskQuery
+{
+  ProtobufCMessage base;
+  char *container;
+  protobuf_c_boolean has_database;
+  Caravan__V1__DatabaseScope database;
+  /*
+   * a QueryRequest; of which database and for whom, sync says
+   */
+  protobuf_c_boolean has_request;
+  ProtobufCBinaryData request;
+};
+#define CARAVAN__V1__ASK_QUERY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__ask_query__descriptor) \
+    , NULL, 0, CARAVAN__V1__DATABASE_SCOPE__DATABASE_SCOPE_PRIVATE, 0, {0,NULL} }
+
+
+struct  Caravan__V1__QueryResult
+{
+  ProtobufCMessage base;
+  /*
+   * a QueryReply
+   */
+  protobuf_c_boolean has_answer;
+  ProtobufCBinaryData answer;
+};
+#define CARAVAN__V1__QUERY_RESULT__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__query_result__descriptor) \
     , 0, {0,NULL} }
 
 
@@ -819,6 +857,7 @@ typedef enum {
   CARAVAN__V1__RESULT__KIND_ZONE = 22,
   CARAVAN__V1__RESULT__KIND_PERSON = 23,
   CARAVAN__V1__RESULT__KIND_SCHEMA = 24,
+  CARAVAN__V1__RESULT__KIND_QUERY = 25,
   CARAVAN__V1__RESULT__KIND_LOCK = 40,
   CARAVAN__V1__RESULT__KIND_OPERATION = 41,
   CARAVAN__V1__RESULT__KIND_PART = 42,
@@ -857,6 +896,7 @@ struct  Caravan__V1__Result
     Caravan__V1__ZoneState *zone;
     Caravan__V1__Person *person;
     Caravan__V1__SchemaResult *schema;
+    Caravan__V1__QueryResult *query;
     Caravan__V1__LockState *lock;
     Caravan__V1__OperationState *operation;
     Caravan__V1__PartState *part;
@@ -1646,6 +1686,44 @@ Caravan__V1__SchemaResult *
                       const uint8_t       *data);
 void   caravan__v1__schema_result__free_unpacked
                      (Caravan__V1__SchemaResult *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__AskQuery methods */
+void   caravan__v1__ask_query__init
+                     (Caravan__V1__AskQuery         *message);
+size_t caravan__v1__ask_query__get_packed_size
+                     (const Caravan__V1__AskQuery   *message);
+size_t caravan__v1__ask_query__pack
+                     (const Caravan__V1__AskQuery   *message,
+                      uint8_t             *out);
+size_t caravan__v1__ask_query__pack_to_buffer
+                     (const Caravan__V1__AskQuery   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__AskQuery *
+       caravan__v1__ask_query__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__ask_query__free_unpacked
+                     (Caravan__V1__AskQuery *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__QueryResult methods */
+void   caravan__v1__query_result__init
+                     (Caravan__V1__QueryResult         *message);
+size_t caravan__v1__query_result__get_packed_size
+                     (const Caravan__V1__QueryResult   *message);
+size_t caravan__v1__query_result__pack
+                     (const Caravan__V1__QueryResult   *message,
+                      uint8_t             *out);
+size_t caravan__v1__query_result__pack_to_buffer
+                     (const Caravan__V1__QueryResult   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__QueryResult *
+       caravan__v1__query_result__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__query_result__free_unpacked
+                     (Caravan__V1__QueryResult *message,
                       ProtobufCAllocator *allocator);
 /* Caravan__V1__Push methods */
 void   caravan__v1__push__init
@@ -2585,6 +2663,12 @@ typedef void (*Caravan__V1__AskSchema_Closure)
 typedef void (*Caravan__V1__SchemaResult_Closure)
                  (const Caravan__V1__SchemaResult *message,
                   void *closure_data);
+typedef void (*Caravan__V1__AskQuery_Closure)
+                 (const Caravan__V1__AskQuery *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__QueryResult_Closure)
+                 (const Caravan__V1__QueryResult *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__Push_Closure)
                  (const Caravan__V1__Push *message,
                   void *closure_data);
@@ -2748,6 +2832,8 @@ extern const ProtobufCMessageDescriptor caravan__v1__hello__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__propose_table__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__ask_schema__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__schema_result__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__ask_query__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__query_result__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__push__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__settle__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__pull__descriptor;

@@ -210,10 +210,24 @@ struct  Caravan__V1__QueryRequest
    * absent: they see all records there are
    */
   Caravan__V1__QueryViewer *viewer;
+  /*
+   * In place of a predicate, as people write it: the query service reads it, which knows the record type.
+   */
+  char *text;
+  /*
+   * values of the text's `?`, in order; their ids are not used
+   */
+  size_t n_arguments;
+  Caravan__V1__Field **arguments;
+  /*
+   * that bodies of one answer have at most; 0: as the service likes
+   */
+  protobuf_c_boolean has_page_bytes;
+  uint32_t page_bytes;
 };
 #define CARAVAN__V1__QUERY_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__query_request__descriptor) \
-    , NULL, NULL, 0,NULL, 0,NULL, 0, 0, 0, {0,NULL}, NULL, 0,NULL, 0, 0, 0,NULL, NULL }
+    , NULL, NULL, 0,NULL, 0,NULL, 0, 0, 0, {0,NULL}, NULL, 0,NULL, 0, 0, 0,NULL, NULL, NULL, 0,NULL, 0, 0 }
 
 
 struct  Caravan__V1__QueryHit

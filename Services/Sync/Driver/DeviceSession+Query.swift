@@ -1,0 +1,36 @@
+import CaravanAccess
+import CaravanBus
+import CaravanModel
+import CaravanRuntime
+import CaravanSyncCore
+import CaravanWire
+
+extension DeviceSession {
+  /// A question to the query service about the user's own database, or about the public one, of which it finds what the
+  /// user may see.
+  func query(_ question: AskQuery, _ account: ReplyAccount) async throws(CaravanError) -> QueryResult {
+    let database = try database(question.container, question.database)
+    var request = try QueryRequest.decode(question.request)
+    let wanted = request.pageBytes == 0 ? Limits.pageBytes : min(Int(request.pageBytes), Limits.pageBytes)
+    guard let room = account.take(wanted) else { throw Refusal.replyFull }
+    let reply: QueryReply
+    do throws(CaravanError) {
+      (request.database, request.pageBytes) = (DatabaseRef(database), UInt32(room))
+      request.viewer = try await viewer(of: database)
+      reply = try await cloud.bus.call(
+        request, to: .partitioned(.query, Partition(of: database), method: "find"), deadline: SyncLimits.queryDeadline)
+    } catch {
+      _ = account.settle(taken: room, needed: 0)
+      throw error
+    }
+    let answer = reply.encoded()
+    guard account.settle(taken: room, needed: answer.count) else { throw Refusal.replyFull }
+    return QueryResult(answer: answer)
+  }
+
+  private func viewer(of database: DatabaseID) async throws(CaravanError) -> QueryViewer? {
+    guard database.owner == nil else { return nil }
+    let author = WriterName.author(try await writer(in: database)).map { String($0) }
+    return QueryViewer(author: author ?? "")
+  }
+}
