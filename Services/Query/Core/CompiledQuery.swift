@@ -9,7 +9,7 @@ package struct CompiledQuery: Sendable {
   ]
   /// The function of an engine that calls the evaluator, and what it is given of a row.
   package static let rowFunction = "row_function"
-  package static let rowValues = ["body", "name", "modified", "made", "maker", "writer"]
+  package static let rowValues = ["body", "name", "modified", "made", "maker"]
 
   /// Records in one page; the statement asks for one more, to see whether there is another page.
   package let limit: Int

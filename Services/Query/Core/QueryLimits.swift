@@ -14,6 +14,8 @@ package enum QueryLimits {
   package static let keysPerTable = 16
   /// Fields whose words or members have an index, of one type in one database.
   package static let lookupsPerTable = 16
+  /// Pages of the index that its writer and its reader keep, each.
+  package static let cacheBytes = 32 << 20
   /// Records in one step of building an index; others use the index between two steps.
   package static let recordsPerStep = 500
   /// How long a query waits for an index that it needs.

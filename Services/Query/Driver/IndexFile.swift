@@ -82,6 +82,7 @@ struct IndexFile: Sendable {
     var options = ConnectionOptions()
     options.isReadOnly = isReadOnly
     options.durability = durability
+    options.cacheBytes = QueryLimits.cacheBytes
     return options
   }
 }

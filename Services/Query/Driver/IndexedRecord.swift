@@ -36,11 +36,16 @@ enum IndexUpdate: Sendable {
 extension RecordCells {
   /// What a statement hands to the evaluator, in the order of `CompiledQuery.rowValues`. A body that cannot be read is
   /// in no index; here it has no fields.
-  init(_ row: RowFunction.Arguments) {
+  /// - Parameter fields: those that will be asked for.
+  init(_ row: RowFunction.Arguments, _ fields: Set<UInt32>) {
+    let cells = (try? BodyCells(row.bytes(0), fields: fields)) ?? BodyCells()
+    guard fields.contains(where: { SystemField(id: $0) != nil }) else {
+      self.init(name: "", authorship: .unknown, fields: cells)
+      return
+    }
     self.init(
       name: row.text(1),
-      authorship: Authorship(modified: row.integer(2), created: row.integer(3), creator: row.text(4)),
-      fields: (try? BodyCells(row.bytes(0))) ?? BodyCells())
+      authorship: Authorship(modified: row.integer(2), created: row.integer(3), creator: row.text(4)), fields: cells)
   }
 }
 
@@ -52,16 +57,17 @@ extension SQLFragment.Parameter {
     case .text(let text): return text
     case .key(let key): return key.bytes
     case .test(let expression):
+      let fields = Set(expression.leaves.map(\.field))
       return RowFunction { row in
         count()
-        let cells = RecordCells(row)
+        let cells = RecordCells(row, fields)
         let truth = expression.truth { $0.truth(of: cells.cell($0.field, $0.kind, isList: $0.isList)) }
         return .integer(truth == .yes ? 1 : 0)
       }
     case .keyOf(let term):
       return RowFunction { row in
         count()
-        let cells = RecordCells(row)
+        let cells = RecordCells(row, [term.field])
         return .blob(term.key { cells.cell($0, $1) }.bytes)
       }
     }

@@ -69,7 +69,7 @@ import Testing
     let like = Predicate.Term.compare(field: "name", .like, .text("%x"))
     let named = Predicate.Term.compare(field: "album", .equal, .text("a"))
     let dated = Predicate.Term.compare(field: "date", .greater, .integer(1))
-    let test = "row_function(?, body, name, modified, made, maker, writer)"
+    let test = "row_function(?, body, name, modified, made, maker)"
     #expect(try filter(query([dated, like, named, .all(3)])) == "(k2 > ? AND \(test))")
     #expect(try filter(query([dated, like, .any(2)])) == test, "who looks at every record needs no index")
     let headed = Predicate.Term.compare(field: "name", .like, .text("a%x"))

@@ -19,15 +19,15 @@ public struct BodyCells: Sendable {
   private let body: [UInt8]
   private var found: [(field: UInt32, content: Content)] = []
 
+  /// - Parameter fields: those that will be asked for; nil: any.
   /// - Throws: `invalidData` for bytes that are no `Fields`, and for a field that stands twice.
-  public init(_ body: [UInt8]) throws(CaravanError) {
-    do throws(BodyProblem) { try self.init(scanning: body) } catch {
+  public init(_ body: [UInt8], fields: Set<UInt32>? = nil) throws(CaravanError) {
+    do throws(BodyProblem) { try self.init(scanning: body, fields: fields) } catch {
       throw CaravanError(.invalidData, "a record's body is malformed: encode its fields anew")
     }
   }
 
-  /// - Parameter fields: those that will be asked for; nil: any.
-  init(scanning body: [UInt8], fields: Set<UInt32>? = nil) throws(BodyProblem) {
+  init(scanning body: [UInt8], fields: Set<UInt32>?) throws(BodyProblem) {
     self.body = body
     let bytes = body.span
     var reader = ProtobufReader(0..<bytes.count)

@@ -89,7 +89,7 @@ extension Region {
   /// Ranges of keys that have every place in the region, and some around it.
   /// - Parameter numbers: of the region, checked.
   /// - Returns: at most `most` ranges, ascending.
-  func keys(_ numbers: [Double], atMost most: Int = 16) -> [ClosedRange<UInt64>] {
+  func keys(_ numbers: [Double], atMost most: Int = 40) -> [ClosedRange<UInt64>] {
     precondition(most >= 8, "two rectangles, and what is cut in four, have no room in \(most) ranges")
     let targets = rectangles(numbers)
     var inside: [CellSquare] = []
