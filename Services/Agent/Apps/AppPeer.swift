@@ -88,7 +88,8 @@ struct AppPeer: Sendable {
       } else {
         try places.tokens.makeRoom(for: app, of: socket.user)
       }
-      let welcome = AppWelcome(token: token.map(Hex.encode) ?? "", maxMessageBytes: UInt32(Limits.appMessageBytes))
+      let welcome = AppWelcome(
+        token: token.map(Hex.encode) ?? "", maxMessageBytes: UInt32(Limits.appMessageBytes), knowsLists: true)
       guard token == nil else {
         // With the token in hand the app says hello again, and that is final.
         post(request.id, .welcome(welcome))
@@ -96,7 +97,10 @@ struct AppPeer: Sendable {
       }
       socket.admit()
       post(request.id, .welcome(welcome))
-      return .app(AppSession(app: app, owner: owner, store: places.store, sync: places.sync, isOwner: isOwner))
+      return .app(
+        AppSession(
+          app: app, owner: owner, store: places.store, sync: places.sync, isOwner: isOwner,
+          knowsLists: hello.knowsLists))
     }
     return nil
   }

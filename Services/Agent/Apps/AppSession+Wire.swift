@@ -52,9 +52,10 @@ extension LossStatus {
 }
 
 extension ReadRequest {
-  init(_ request: Select, table: TableID) {
+  /// - Throws: `invalidData` for an argument that is none.
+  init(_ request: Select, table: TableID) throws(CaravanError) {
     self.init(
-      table: table, columns: request.columns, selection: request.selection?.store,
+      table: table, columns: request.columns, selection: try request.selection?.store(),
       order: request.order.map { OrderTerm($0.column, isDescending: $0.descending) }, pageRows: Int(request.pageRows),
       isHeld: request.hold, isAside: request.aside)
     wantsAuthorship = request.authorship

@@ -19,6 +19,8 @@ public actor AppSession {
   let owner: UInt64
   /// The app runs as the user the agent runs as, or as root.
   private let isOwner: Bool
+  /// The app's client is of a release that knows cells with locations, references and lists.
+  private let knowsLists: Bool
   /// Tables the app wants to hear of, and how far it has been told.
   private var watched: [TableID: Watching] = [:]
   private var isEnded = false
@@ -34,13 +36,15 @@ public actor AppSession {
 
   /// - Parameter owner: unlike that of any other session of this store.
   public init(
-    app: ContainerID, owner: UInt64, store: LocalStore, sync: any SyncControl, isOwner: Bool = true
+    app: ContainerID, owner: UInt64, store: LocalStore, sync: any SyncControl, isOwner: Bool = true,
+    knowsLists: Bool = true
   ) {
     self.app = app
     self.owner = owner
     self.store = store
     self.sync = sync
     self.isOwner = isOwner
+    self.knowsLists = knowsLists
   }
 
   /// Answers one request; a refusal is an answer as well. Requests that wait for the cloud may be many at once.
@@ -142,12 +146,12 @@ public actor AppSession {
       let rows = try await store.closeWrites(request.writes, isAtomic: request.atomic, owner: owner)
       return .writeClosed(WriteClosed(rows: rows, promise: promise))
     case .beginRead(let request):
-      return .rows(RowPage(try await store.beginRead(ReadRequest(request, table: table(request.table)), owner: owner)))
-    case .nextPage(let request): return .rows(RowPage(try await store.nextPage(request.cursor, owner: owner)))
+      return try shown(try await store.beginRead(try ReadRequest(request, table: table(request.table)), owner: owner))
+    case .nextPage(let request): return try shown(try await store.nextPage(request.cursor, owner: owner))
     case .closeCursor(let request): await store.closeCursor(request.cursor, owner: owner)
     case .readObject(let request): return try await readObject(request)
     case .deleteRows(let request):
-      let rows = try await store.delete(table(request.table), selection: request.selection?.store)
+      let rows = try await store.delete(table(request.table), selection: try request.selection?.store())
       return .affected(Affected(rows: UInt64(rows)))
     case .registerSync(let request): try await register(request)
     case .unregisterSync(let request):
@@ -182,9 +186,11 @@ public actor AppSession {
   private func beginWrite(_ request: BeginWrite) async throws(CaravanError) -> AppReply.Kind {
     let table = table(request.table)
     if request.deletion { return try await beginDeletion(request, in: table) }
-    let cells = request.cells.map { CellValue($0.column, $0.model) }
+    let cells = try CellValue.list(request.cells)
     // An empty selection is an update of every row, none at all an insert.
-    let selection = request.selection.map { $0.store ?? Selection("1") }
+    let selection = try request.selection.map { (selection) throws(CaravanError) in
+      try selection.store() ?? Selection("1")
+    }
     let intent = request.intent?.store ?? CaravanAgentCore.WriteIntent()
     let contents = request.contents.map { ObjectValue($0.object, $0.data) }
     guard contents.isEmpty || request.objects.isEmpty else {
@@ -212,7 +218,8 @@ public actor AppSession {
     guard request.hold, request.cells.isEmpty, request.objects.isEmpty, request.contents.isEmpty else {
       throw CaravanError(.invalidData, "a deletion among writes is held and has no values: delete rows for themselves")
     }
-    let opened = try await store.openDeletion(table, selection: request.selection?.store, owner: owner)
+    let selection = try request.selection?.store()
+    let opened = try await store.openDeletion(table, selection: selection, owner: owner)
     return .writeOpened(WriteOpened(write: opened.handle, rows: opened.rows))
   }
 
@@ -235,6 +242,21 @@ public actor AppSession {
     }
   }
 
+  private func shown(_ page: RowsPage) throws(CaravanError) -> AppReply.Kind {
+    let page = RowPage(page)
+    for row in page.rows { try checkKnown(row) }
+    return .rows(page)
+  }
+
+  /// A client of an earlier release would take the cell for null, and its app might write that back.
+  private func checkKnown(_ row: CaravanWire.Row) throws(CaravanError) {
+    guard !knowsLists, let cell = row.cells.first(where: \.needsLists) else { return }
+    throw CaravanError(
+      .featureDisabled,
+      "column '\(cell.column)' holds a location, a reference or a list, which the app's client does not know: build "
+        + "the app with a newer one, or read other columns")
+  }
+
   private func readObject(_ request: ReadObject) async throws(CaravanError) -> AppReply.Kind {
     let slice = try await store.readObject(
       table(request.table), row: request.row, object: request.object, offset: request.offset,
@@ -249,6 +271,7 @@ public actor AppSession {
     var bytes = 0
     for view in views {
       let row = ConflictRow(view)
+      for copy in [row.mine, row.theirs, row.ancestor] { try copy.map(checkKnown) }
       bytes += row.encoded().count
       guard page.conflicts.isEmpty || bytes <= StoreLimits.pageBytes else { break }
       page.conflicts.append(row)
@@ -263,7 +286,7 @@ public actor AppSession {
         .invalidData, "the conflict of row '\(request.row.prefix(80))' needs a choice: mine, theirs or new")
     }
     try await store.resolve(
-      table(request.table), row: request.row, resolution, cells: request.cells.map { CellValue($0.column, $0.model) },
+      table(request.table), row: request.row, resolution, cells: try CellValue.list(request.cells),
       fromTheirs: request.fromTheirs, owner: owner)
   }
 

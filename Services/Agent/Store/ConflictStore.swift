@@ -202,7 +202,7 @@ struct ConflictStore: TablePart {
     var values: [CellValue] = []
     var objects: [RowView.ObjectSize] = []
     for (column, cell) in zip(state.schema.columns, cells) {
-      if let value = RowCodec.value(cell, of: column) {
+      if let value = try CellCodec.value(cell, of: column) {
         values.append(CellValue(column.name, value))
       } else if let size = try RowCodec.objectSize(cell) {
         objects.append(RowView.ObjectSize(column: column.name, size: size))

@@ -66,7 +66,7 @@ struct PageShape: Sendable {
     for index in columns {
       let column = schema.columns[index]
       let cell = stored[index]
-      if let value = RowCodec.value(cell, of: column) {
+      if let value = try CellCodec.value(cell, of: column) {
         cells.append(CellValue(column.name, value))
         bytes += column.name.utf8.count + cell.bodyBytes
       } else if let size = try RowCodec.objectSize(cell) {

@@ -19,6 +19,8 @@ private struct Choice {
   var rows: [StoredRow] = []
   /// That they are; 0: each goes by itself.
   var batch: Int64 = 0
+  /// Instead of all that: rows that need each other, and can only go together.
+  var joined: [StoredRow] = []
   /// Where to go on, when as many rows as one turn looks at were too large.
   var rest: RowTable.Place?
 }
@@ -41,7 +43,7 @@ extension PushLog {
         throw CaravanError(.schemaViolation, "table '\(table.name)' has no record type yet: propose it first")
       }
       let found = try choose(in: state, within: bounds)
-      if !found.rows.isEmpty { break }
+      if !found.rows.isEmpty || !found.joined.isEmpty { break }
       guard let rest = found.rest else { return nil }
       bounds.start = rest
       // The device has other things to do.
@@ -55,8 +57,12 @@ extension PushLog {
   /// Runs in the transaction of its caller.
   private func plan(_ state: inout TableState, within bounds: PlanBounds) throws(CaravanError) -> PushPlan? {
     try lossQueue.expire(in: state)
-    let choice = try choose(in: state, within: bounds)
-    let rows = choice.rows
+    var choice = try choose(in: state, within: bounds)
+    while !choice.joined.isEmpty {
+      try batches.join(choice.joined, in: state)
+      choice = try choose(in: state, within: bounds)
+    }
+    let rows = choice.batch == 0 ? try ordered(choice.rows, in: state) : choice.rows
     guard let type = state.agreedType, state.op == nil, !rows.isEmpty else { return nil }
     let tolerated = try tolerances.count(among: rows.map(\.key), in: state)
     try tolerances.ledgers.clearDeadline(of: state.number)
@@ -94,19 +100,28 @@ extension PushLog {
   private func choose(in state: TableState, within bounds: PlanBounds) throws(CaravanError) -> Choice {
     var choice = Choice()
     var (bytes, room, passedOver) = (0, bounds.room, 0)
-    var seen: Set<Int64> = []
+    var (chosen, seen): (Set<PushUnit>, Set<PushUnit>) = ([], [])
     let refusedOf = state.hasRefusals ? state.number : nil
     try state.rows.visitCollectable(database, after: bounds.start, refusedOf: refusedOf) {
       (row) throws(CaravanError) in
-      let batch = try batches.batch(of: row.key, in: state)
+      let unit = try unit(of: row.key, in: state)
       // What goes by itself and was changed before goes first.
-      if let batch, !choice.rows.isEmpty || !seen.insert(batch).inserted { return true }
-      var rows = [row]
-      if let batch {
-        guard try !refusals.isRefused(batch: batch, in: state) else { return true }
-        guard let others = try batches.rows(of: batch, in: state) else { return true }
-        rows = others
+      if case .batch = unit, !choice.rows.isEmpty || !seen.insert(unit).inserted { return true }
+      guard !chosen.contains(unit) else { return true }
+      let units: [Unit]
+      switch try turn(of: unit, row, after: chosen, in: state) {
+      case .hold: return true
+      case .join(let rows):
+        guard choice.rows.isEmpty else { return true }
+        choice.joined = rows
+        return false
+      case .go(let all):
+        // A batch goes for itself, and what needs it after it.
+        let single = all.prefix { if case .row = $0.unit { true } else { false } }
+        guard !single.isEmpty || choice.rows.isEmpty else { return true }
+        units = single.isEmpty ? Array(all.prefix(1)) : Array(single)
       }
+      let rows = units.flatMap(\.rows)
       guard !bounds.onlyDeletions || rows.allSatisfy(\.head.presence.isDeleted) else { return true }
       if let left = room {
         let cost = try cost(of: rows, in: state)
@@ -120,17 +135,21 @@ extension PushLog {
         }
         room = left - cost
       }
-      if let batch {
+      if case .batch(let batch) = units[0].unit {
         (choice.batch, choice.rows) = (batch, rows)
         return false
       }
-      bytes += row.bodyBytes + state.codec.listedBytes(row.cells)
-      guard choice.rows.isEmpty || bytes <= bounds.bytes else { return false }
-      choice.rows.append(row)
-      return choice.rows.count < bounds.rows
+      chosen.formUnion(units.map(\.unit))
+      for row in rows {
+        bytes += row.bodyBytes + state.codec.listedBytes(row.cells)
+        guard choice.rows.isEmpty || bytes <= bounds.bytes else { return false }
+        choice.rows.append(row)
+        guard choice.rows.count < bounds.rows else { return false }
+      }
+      return true
     }
     // Nothing waits behind what the cloud would not have.
-    guard bounds.retriesRefused, choice.rows.isEmpty, choice.rest == nil else { return choice }
+    guard bounds.retriesRefused, choice.rows.isEmpty, choice.joined.isEmpty, choice.rest == nil else { return choice }
     return try chooseRefused(in: state, within: bounds)
   }
 

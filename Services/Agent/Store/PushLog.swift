@@ -158,6 +158,7 @@ final class PushLog: TablePart {
       for (row, outcome) in zip(rows, outcomes) {
         if case .accepted(let version) = outcome { cloudDamage.isWhole(row.id, version: version, of: table) }
       }
+      try liftRefusals(after: zip(rows, outcomes).filter { $0.1.isAccepted }.map(\.0), in: &state)
       try settle(op, rows, outcomes, in: &state, &summary)
       if let stamp { try note(stamp, of: rows, outcomes, in: state) }
       for case .accepted(let version) in outcomes { state.ownThrough = state.ownThrough.map { max($0, version) } }

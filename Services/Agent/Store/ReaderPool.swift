@@ -47,10 +47,12 @@ extension Reader {
         case .integer(let number): .integer(number)
         case .real(let number): .real(number)
         case .data(let bytes): .blob(bytes)
-        case .asset, .assetList, .location, .reference, .list:
+        // As the column shows it to SQL.
+        case .reference(let reference): .text(reference.target)
+        case .asset, .assetList, .location, .list:
           throw CaravanError(
-            .invalidData, "argument \(index + 1) is \(argument.kindName): only texts, numbers and bytes can be compared"
-          )
+            .invalidData,
+            "argument \(index + 1) is \(argument.kindName): only texts, numbers, bytes and references can be compared")
         }
       try value.bind(to: statement, at: Int32(others + index) + 1)
     }

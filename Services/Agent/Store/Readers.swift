@@ -128,7 +128,7 @@ final class Readers: TablePart {
     // All columns, for the checksum is of the whole row.
     let names =
       ["_id", "_version", "_flags", "_row", "_extra", "_sum", "_change"]
-      + state.schema.columns.map { RowTable.quoted($0.name) } + (request.wantsAuthorship ? RowAuthorship.columns : [])
+      + state.schema.columns.map(RowTable.stored) + (request.wantsAuthorship ? RowAuthorship.columns : [])
     var order: [String] = []
     for term in request.order {
       if let field = SystemField(rawValue: term.column) {
@@ -136,8 +136,9 @@ final class Readers: TablePart {
         continue
       }
       let column = state.schema.columns[try state.column(named: term.column)]
-      guard column.kind != .object else {
-        throw CaravanError(.schemaViolation, "column '\(column.name)' is an OBJECT: it has no order")
+      guard column.hasOrder else {
+        throw CaravanError(
+          .schemaViolation, "column '\(column.name)' is \(column.typeText), which has no order: order by another one")
       }
       order.append(RowTable.quoted(column.name) + (term.isDescending ? " DESC" : ""))
     }

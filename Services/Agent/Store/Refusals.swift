@@ -61,6 +61,15 @@ struct Refusals: StorePart {
     return try batches.newestChange(of: batch, in: state) <= newest
   }
 
+  /// Whether a row that goes by itself was refused as it is.
+  func isRefused(_ row: StoredRow, in state: TableState) throws(CaravanError) -> Bool {
+    guard state.hasRefusals else { return false }
+    return try database.first(
+      "SELECT EXISTS (SELECT 1 FROM refusals WHERE table_id = ? AND row = ? AND change = ?)", state.number, row.key,
+      row.change
+    ) { row in row.flag(0) } ?? false
+  }
+
   /// Visits keys of rows that were refused as they are and could go, what was refused longest ago first, until `body`
   /// answers false. Of those of a batch, others may have been changed since.
   func visit(

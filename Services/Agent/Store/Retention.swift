@@ -43,7 +43,8 @@ final class Retention: TablePart {
     }
     // The cells compare as those of the table would.
     let row = columns.enumerated().map { index, column in
-      "CAST(?\(index + 1) AS \(RowTable.affinity(column.kind))) AS \(RowTable.quoted(column.name))"
+      let cell = RowTable.seen("?\(index + 1)", of: column)
+      return "CAST(\(cell) AS \(RowTable.affinity(column))) AS \(RowTable.quoted(column.name))"
     }
     let text = "SELECT 1 FROM (SELECT \(row.joined(separator: ", "))) WHERE (\(template.text))"
     let reader = try readers.take()

@@ -25,18 +25,14 @@ struct RowCodec {
     precondition(fieldIDs.count == columns.count, "a body was made before the record type was agreed")
     var fields: [CaravanWire.Field] = []
     for (column, cell) in cells.enumerated() {
-      let value: CaravanWire.Field.Value? =
-        switch cell {
-        case .null: nil
-        case .integer(let number): .integer(number)
-        case .real(let number): .real(number)
-        case .text(let text): .text(text)
-        case .blob(let bytes):
-          columns[column].kind == .object ? .asset(try CaravanWire.Asset.decode(bytes)) : .data(bytes)
-        }
-      if let value { fields.append(CaravanWire.Field(id: fieldIDs[column], value: value)) }
+      guard let value = try CellCodec.field(cell, of: columns[column]) else { continue }
+      fields.append(CaravanWire.Field(id: fieldIDs[column], value: value))
     }
-    if !extra.isEmpty { fields += try CaravanWire.Fields.decode(extra).fields }
+    if !extra.isEmpty {
+      // What an app has put into a column takes the place of what was none of the column's.
+      let written = Set(fields.map(\.id))
+      fields += try CaravanWire.Fields.decode(extra).fields.filter { !written.contains($0.id) }
+    }
     fields.sort { $0.id < $1.id }
     return CaravanWire.Fields(fields: fields).encoded()
   }
@@ -62,7 +58,7 @@ struct RowCodec {
     for field in try CaravanWire.Fields.decode(body).fields {
       guard let value = field.value else { continue }
       for asset in value.assets { objects.append((field.id, try StoredObject(asset))) }
-      if let column = columnOfField[field.id], let cell = cell(value, columns[column].kind) {
+      if let column = columnOfField[field.id], let cell = CellCodec.cell(value, of: columns[column]) {
         cells[column] = cell
       } else {
         extra.append(field)
@@ -70,22 +66,6 @@ struct RowCodec {
     }
     return Content(
       cells: cells, extra: extra.isEmpty ? [] : CaravanWire.Fields(fields: extra).encoded(), objects: objects)
-  }
-
-  /// Nil: the value is of another kind.
-  func cell(_ value: CaravanWire.Field.Value, ofColumn column: Int) -> SQLValue? { cell(value, columns[column].kind) }
-
-  private func cell(_ value: CaravanWire.Field.Value, _ kind: CaravanModel.FieldKind) -> SQLValue? {
-    switch (kind, value) {
-    case (.text, .text(let text)): .text(text)
-    case (.integer, .integer(let number)), (.date, .integer(let number)): .integer(number)
-    case (.real, .real(let number)): .real(number)
-    case (.real, .integer(let number)): .real(Double(number))
-    case (.data, .data(let bytes)): .blob(bytes)
-    case (.object, .asset(let asset)): .blob(asset.encoded())
-    case (.text, _), (.integer, _), (.real, _), (.data, _), (.object, _), (.date, _), (.location, _), (.reference, _):
-      nil
-    }
   }
 
   /// The chunks a body's objects name, lists among them, but not what these list.
@@ -100,6 +80,29 @@ struct RowCodec {
       for asset in field.value?.assets ?? [] { objects.append((field.id, try StoredObject(asset))) }
     }
     return objects
+  }
+
+  // MARK: References
+
+  /// Owning and validating ones of a row, each once.
+  func references(_ cells: [SQLValue], extra: [UInt8]) throws(CaravanError) -> [CaravanModel.Reference] {
+    var found = extra.isEmpty ? [] : try Self.references(inBody: extra)
+    for (column, cell) in cells.enumerated() where columns[column].kind == .reference {
+      for reference in try CellCodec.value(cell, of: columns[column])?.references ?? []
+      where !found.contains(reference) {
+        found.append(reference)
+      }
+    }
+    return found
+  }
+
+  /// Owning and validating ones of a body, each once.
+  static func references(inBody body: [UInt8]) throws(CaravanError) -> [CaravanModel.Reference] {
+    var found: [CaravanModel.Reference] = []
+    for field in try CaravanWire.Fields.decode(body).fields {
+      for reference in try field.model().references where !found.contains(reference) { found.append(reference) }
+    }
+    return found
   }
 
   // MARK: Objects
@@ -131,48 +134,15 @@ struct RowCodec {
     }
     return extra.isEmpty ? chunks : chunks + (try Self.chunks(inBody: extra))
   }
+}
 
-  // MARK: Values of apps
-
-  /// - Throws: `schemaViolation` naming the column, what it takes and what came.
-  static func cell(_ value: CaravanModel.Value, for column: SchemaText.Column) throws(CaravanError) -> SQLValue {
-    switch (column.kind, value) {
-    case (_, .null): return .null
-    case (.text, .text(let text)):
-      guard !text.utf8.contains(0) else {
-        throw CaravanError(
-          .schemaViolation, "column '\(column.name)' got a text with a NUL character: use a BLOB column")
-      }
-      return .text(text)
-    case (.integer, .integer(let number)), (.date, .integer(let number)): return .integer(number)
-    case (.real, .integer(let number)): return .real(Double(number))
-    case (.real, .real(let number)):
-      guard !number.isNaN else {
-        throw CaravanError(.schemaViolation, "column '\(column.name)' got a NaN: leave it null")
-      }
-      return .real(number)
-    case (.data, .data(let bytes)): return .blob(bytes)
-    case (.object, _):
-      throw CaravanError(
-        .schemaViolation,
-        "column '\(column.name)' is an OBJECT and takes no value: open it for writing, or set it to null")
-    case (.text, _), (.integer, _), (.real, _), (.data, _), (.date, _), (.location, _), (.reference, _):
-      throw CaravanError(
-        .schemaViolation,
-        "column '\(column.name)' is \(column.kind.schemaWord), not \(value.kindName): give it a \(column.kind.rawValue)"
-      )
-    }
-  }
-
-  /// What an app sees of a cell; nil for objects.
-  static func value(_ cell: SQLValue, of column: SchemaText.Column) -> CaravanModel.Value? {
-    guard column.kind != .object else { return nil }
-    switch cell {
-    case .null: return .null
-    case .integer(let number): return .integer(number)
-    case .real(let number): return .real(number)
-    case .text(let text): return .text(text)
-    case .blob(let bytes): return .data(bytes)
+extension CaravanModel.Value {
+  /// The owning and validating references in it.
+  fileprivate var references: [CaravanModel.Reference] {
+    switch self {
+    case .reference(let reference): reference.kind == .plain ? [] : [reference]
+    case .list(let items): items.flatMap(\.references)
+    case .null, .text, .integer, .real, .data, .asset, .assetList, .location: []
     }
   }
 }

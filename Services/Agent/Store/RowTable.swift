@@ -94,7 +94,7 @@ struct RowTable {
     name = "\(table.app)/\(table.name)"
     quotedName = "\"\(name)\""
     let own = ["_id", "_version", "_flags", "_change", "_presence", "_extra", "_sum"]
-    let all = own + columns.map { Self.quoted($0.name) }
+    let all = own + columns.map(Self.stored)
     let inserted = all + RowAuthorship.columns
     let marks = Array(repeating: "?", count: inserted.count).joined(separator: ", ")
     insertText = "INSERT INTO \(quotedName) (\(inserted.joined(separator: ", "))) VALUES (\(marks))"
@@ -122,7 +122,7 @@ struct RowTable {
   // MARK: The table itself
 
   func create(_ database: Connection) throws(CaravanError) {
-    let declared = columns.map { "\(Self.quoted($0.name)) \(Self.affinity($0.kind))" }
+    let declared = columns.flatMap(Self.declarations)
     try database.execute(
       """
       CREATE TABLE \(quotedName) (
@@ -137,18 +137,41 @@ struct RowTable {
 
   /// Rows that are there have no value in it.
   func add(_ column: SchemaText.Column, _ database: Connection) throws(CaravanError) {
-    try database.execute(
-      "ALTER TABLE \(quotedName) ADD COLUMN \(Self.quoted(column.name)) \(Self.affinity(column.kind))")
+    for declaration in Self.declarations(of: column) {
+      try database.execute("ALTER TABLE \(quotedName) ADD COLUMN \(declaration)")
+    }
   }
 
   func drop(_ database: Connection) throws(CaravanError) { try database.execute("DROP TABLE \(quotedName)") }
 
-  static func affinity(_ kind: FieldKind) -> String {
-    switch kind {
-    case .text: "TEXT"
+  // MARK: Columns
+
+  /// Where the column's cells lie. Those of references lie in a column of ours, beside the app's.
+  static func stored(_ column: SchemaText.Column) -> String {
+    quoted(column.isReference ? "_of_\(column.name)" : column.name)
+  }
+
+  /// What an app's SQL sees of a cell that is kept as `cell`: of a reference the name of its target
+  /// (`CellCodec`).
+  static func seen(_ cell: String, of column: SchemaText.Column) -> String {
+    column.isReference ? "substr(\(cell), 2)" : cell
+  }
+
+  private static func declarations(of column: SchemaText.Column) -> [String] {
+    let (place, affinity) = (stored(column), affinity(column))
+    guard column.isReference else { return ["\(place) \(affinity)"] }
+    // Computed when it is read: it takes no room, and the two are never at odds.
+    let name = "GENERATED ALWAYS AS (\(seen(place, of: column))) VIRTUAL"
+    return ["\(place) \(affinity)", "\(quoted(column.name)) \(affinity) \(name)"]
+  }
+
+  static func affinity(_ column: SchemaText.Column) -> String {
+    if column.isList { return "BLOB" }
+    return switch column.kind {
+    case .text, .reference: "TEXT"
     case .integer, .date: "INTEGER"
     case .real: "REAL"
-    case .data, .object, .location, .reference: "BLOB"
+    case .data, .object, .location: "BLOB"
     }
   }
 
@@ -283,6 +306,15 @@ struct RowTable {
   /// The last of all ids; empty: there is no row.
   func newestID(_ database: Connection) throws(CaravanError) -> String {
     try database.statement(text: "SELECT max(_id) FROM \(quotedName)").first { row in row.text(0) } ?? ""
+  }
+
+  /// The key of the row of this id, if the cloud does not have it and is to get it.
+  func unsentKey(id: String, _ database: Connection) throws(CaravanError) -> Int64? {
+    let text = """
+      SELECT _row FROM \(quotedName) WHERE _id = ? AND (_version = 0 OR _presence IN (4, 5))
+      AND \(Self.visible) AND \(Self.isUnsent) AND _flags & 8 = 0
+      """
+    return try database.statement(text: text).first(id) { row in row.integer(0) }
   }
 
   func keys(where condition: String, _ database: Connection) throws(CaravanError) -> [Int64] {

@@ -28,7 +28,7 @@ struct RowWriter: TablePart {
       guard isInsert || !column.isPrimaryKey else {
         throw CaravanError(.schemaViolation, "column '\(column.name)' is the primary key: write a new row instead")
       }
-      guard values.updateValue(try RowCodec.cell(cell.value, for: column), forKey: index) == nil else {
+      guard values.updateValue(try CellCodec.cell(cell.value, of: column), forKey: index) == nil else {
         throw CaravanError(.invalidData, "column '\(column.name)' is given twice")
       }
     }
@@ -42,7 +42,7 @@ struct RowWriter: TablePart {
       guard state.schema.columns[index].kind == .object else {
         throw CaravanError(
           .schemaViolation,
-          "column '\(name)' is \(state.schema.columns[index].kind.schemaWord), not OBJECT: give it a value instead")
+          "column '\(name)' is \(state.schema.columns[index].typeText), not OBJECT: give it a value instead")
       }
       guard !columns.contains(index) else { throw CaravanError(.invalidData, "object '\(name)' is listed twice") }
       columns.append(index)
@@ -160,6 +160,14 @@ struct RowWriter: TablePart {
         .limitExceeded,
         "row \(row.id) of '\(state.table.name)' has \(bytes) bytes: the limit is \(Limits.recordBytes), use an OBJECT"
       )
+    }
+    guard state.holdsReferences else { return bytes }
+    let references = try state.codec.references(row.cells, extra: row.extra).count
+    guard references <= Limits.referencesPerRecord else {
+      throw CaravanError(
+        .limitExceeded,
+        "row \(row.id) of '\(state.table.name)' has \(references) owning or validating references: the limit is "
+          + "\(Limits.referencesPerRecord), make others plain")
     }
     return bytes
   }

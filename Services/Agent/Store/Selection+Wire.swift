@@ -4,30 +4,24 @@ package import CaravanWire
 // Between a selection with its cells and their messages, which apps send and the store keeps.
 
 extension Cell {
-  package init(_ cell: CellValue) {
-    let value: Cell.Value? =
-      switch cell.value {
-      case .null, .asset, .assetList, .location, .reference, .list: nil
-      case .text(let text): .text(text)
-      case .integer(let number): .integer(number)
-      case .real(let number): .real(number)
-      case .data(let bytes): .data(bytes)
-      }
-    self.init(column: cell.column, value: value)
-  }
+  package init(_ cell: CellValue) { self.init(column: cell.column, cell.value) }
+}
 
-  package var model: CaravanModel.Value {
-    switch value {
-    case nil: .null
-    case .text(let text): .text(text)
-    case .integer(let number): .integer(number)
-    case .real(let number): .real(number)
-    case .data(let bytes): .data(bytes)
-    }
+extension CellValue {
+  /// - Throws: `invalidData` naming the column.
+  package init(_ cell: Cell) throws(CaravanError) { self.init(cell.column, try cell.model()) }
+
+  package static func list(_ cells: [Cell]) throws(CaravanError) -> [CellValue] {
+    var list: [CellValue] = []
+    for cell in cells { list.append(try CellValue(cell)) }
+    return list
   }
 }
 
 extension CaravanWire.Selection {
   /// Nil: every row.
-  package var store: Selection? { text.isEmpty && arguments.isEmpty ? nil : Selection(text, arguments.map(\.model)) }
+  package func store() throws(CaravanError) -> Selection? {
+    if text.isEmpty && arguments.isEmpty { return nil }
+    return Selection(text, try CellValue.list(arguments).map(\.value))
+  }
 }

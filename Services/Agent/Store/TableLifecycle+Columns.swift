@@ -28,7 +28,8 @@ extension RowCodec {
     let fields = try CaravanWire.Fields.decode(row.extra).fields
     var left: [CaravanWire.Field] = []
     for field in fields {
-      guard let value = field.value, let column = column(ofField: field.id), let cell = cell(value, ofColumn: column)
+      guard let value = field.value, let column = column(ofField: field.id),
+        let cell = CellCodec.cell(value, of: columns[column])
       else {
         left.append(field)
         continue

@@ -67,7 +67,7 @@ extension CaravanWire.Replication {
         RecentWindow(
           rows: recentRows == 0 ? nil : recentRows, milliseconds: recentMilliseconds == 0 ? nil : recentMilliseconds))
     case .query:
-      guard let query = query?.store else {
+      guard let query = try query?.store() else {
         throw CaravanError(.invalidData, "the rows of a table that are kept by a query need the query")
       }
       return .query(RowQuery(query.text, query.arguments))

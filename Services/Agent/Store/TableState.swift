@@ -97,6 +97,9 @@ struct TableState {
       schema.columns.enumerated().map { ($0.element.name.lowercased(), $0.offset) }, uniquingKeysWith: { a, _ in a })
   }
 
+  /// Its rows may refer to each other, as far as this device knows its columns.
+  var holdsReferences: Bool { schema.columns.contains { $0.kind == .reference } }
+
   var showsSnapshots: Bool { properties.consistency == .snapshot }
 
   /// Names of columns are found in any case, as SQL does.
@@ -140,7 +143,7 @@ struct TableState {
   var proposal: CaravanModel.RecordType {
     CaravanModel.RecordType(
       id: 0, definition: 0, name: table.name,
-      fields: schema.columns.map { CaravanModel.FieldDefinition(id: 0, name: $0.name, kind: $0.kind) },
+      fields: schema.fields(),
       settings: type?.settings)
   }
 

@@ -14,11 +14,11 @@ struct TypeAgreement: TablePart {
         throw CaravanError(
           .schemaViolation, "record type '\(type.name)' lacks the column '\(column.name)' of table '\(table)'")
       }
-      guard field.kind == column.kind else {
+      guard (field.kind, field.isList) == (column.kind, column.isList) else {
         throw CaravanError(
           .schemaViolation,
-          "column '\(column.name)' of '\(table)' is \(column.kind.rawValue), in its record type \(field.kind.rawValue)"
-        )
+          "column '\(column.name)' of '\(table)' is \(column.typeText), in its record type \(field.shape): name "
+            + "the column otherwise, or make another table")
       }
     }
     try change(table) { (state) throws(CaravanError) in

@@ -16,6 +16,8 @@ final class AppConnection: Sendable {
     var watchdog = Watchdog()
     /// The agent has let the app in: before, it takes nothing but a hello.
     var isLetIn = false
+    /// It is of a release that knows cells with locations, references and lists.
+    var knowsLists = false
     /// Why the connection has ended.
     var end: CaravanError?
 
@@ -106,7 +108,12 @@ final class AppConnection: Sendable {
 
   private func endListening() { state.withLock { $0.listeners -= 1 } }
 
-  func letIn() { state.withLock { $0.isLetIn = true } }
+  func letIn(knowsLists: Bool = false) {
+    state.withLock { state in
+      state.isLetIn = true
+      state.knowsLists = knowsLists
+    }
+  }
 
   /// Waits are bounded by the agent's signs of life.
   private func keepWatch() {
@@ -137,8 +144,10 @@ final class AppConnection: Sendable {
     _ kind: AppRequest.Kind, data: ArraySlice<UInt8> = []
   ) throws(CaravanError) -> Sent {
     let promise = Promise<Answer>()
+    let needsLists = kind.cells.first(where: \.needsLists)
     let (id, refusal) = state.withLock { state -> (UInt64, CaravanError?) in
       if let end = state.end { return (0, end) }
+      if let needsLists, !state.knowsLists { return (0, .agentIsOlder(than: needsLists)) }
       guard state.waiting.count < ClientLimits.requestsInFlight else {
         return (
           0, CaravanError(.serverBusy, "\(ClientLimits.requestsInFlight) requests wait already: await some first")
@@ -211,5 +220,33 @@ final class AppConnection: Sendable {
     for promise in waiting { promise.fulfil(.failure(reason)) }
     upcallsArrived.raise()
     eventsArrived.raise()
+  }
+}
+
+extension AppRequest.Kind {
+  /// Those with an app's values in them.
+  fileprivate var cells: [CaravanWire.Cell] {
+    switch self {
+    case .beginWrite(let request): request.cells + (request.selection?.arguments ?? [])
+    case .beginRead(let request): request.selection?.arguments ?? []
+    case .deleteRows(let request): request.selection?.arguments ?? []
+    case .resolveConflict(let request): request.cells
+    case .createTable(let request): request.properties?.replication?.query?.arguments ?? []
+    case .updateTable(let request): request.properties?.replication?.query?.arguments ?? []
+    case .hello, .dropTable, .writeObject, .truncateObject, .closeWrite, .nextPage, .closeCursor, .readObject,
+      .registerSync, .unregisterSync, .syncNow, .beginResolution, .conflictedRows, .endResolution, .status, .setLink,
+      .watch, .setPolicy, .taken, .resetTable, .resetDevice, .listen, .listApps, .allowApp, .forgetApp:
+      []
+    }
+  }
+}
+
+extension CaravanError {
+  /// An agent of an earlier release would take the cell for null.
+  fileprivate static func agentIsOlder(than cell: CaravanWire.Cell) -> CaravanError {
+    let column = cell.column.isEmpty ? "an argument" : "column '\(cell.column)'"
+    return CaravanError(
+      .featureDisabled,
+      "\(column) got a location, a reference or a list, which this device's agent does not know: update caravan-agent")
   }
 }

@@ -47,7 +47,7 @@ public struct AppRow: Sendable, Hashable {
       case .conflict: .conflict
       }
     var cells: [String: Value] = [:]
-    for cell in row.cells { cells[cell.column] = cell.model }
+    for cell in row.cells { cells[cell.column] = try cell.model() }
     self.cells = cells
     refused = row.refused
     created = RowAct(milliseconds: row.createdMilliseconds, by: row.createdBy)
@@ -296,34 +296,13 @@ public struct DeviceStatus: Sendable, Hashable {
 }
 
 extension CaravanWire.Cell {
-  /// - Throws: `schemaViolation` for an object: those are written as streams.
+  /// - Throws: `schemaViolation` for an object, which is written as a stream, and for what no column takes.
   init(_ column: String, _ value: CaravanModel.Value) throws(CaravanError) {
+    try value.checkCell(of: column)
     switch value {
-    case .null: self.init(column: column)
-    case .text(let text):
-      // Text ends at a NUL on the wire: what follows would be lost in silence.
-      guard !text.utf8.contains(0) else {
-        throw CaravanError(.schemaViolation, "column '\(column)' got a text with a NUL character: use a BLOB column")
-      }
-      self.init(column: column, value: .text(text))
-    case .integer(let number): self.init(column: column, value: .integer(number))
-    case .real(let number): self.init(column: column, value: .real(number))
-    case .data(let bytes): self.init(column: column, value: .data(bytes))
     case .asset, .assetList:
       throw CaravanError(.schemaViolation, "column '\(column)' takes an object: open it and write its bytes")
-    case .location, .reference, .list:
-      throw CaravanError(
-        .schemaViolation, "column '\(column)' got a \(value.kindName): tables have texts, numbers, bytes and objects")
-    }
-  }
-
-  var model: CaravanModel.Value {
-    switch value {
-    case nil: .null
-    case .text(let text): .text(text)
-    case .integer(let number): .integer(number)
-    case .real(let number): .real(number)
-    case .data(let bytes): .data(bytes)
+    case .null, .text, .integer, .real, .data, .location, .reference, .list: self.init(column: column, value)
     }
   }
 

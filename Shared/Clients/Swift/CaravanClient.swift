@@ -51,7 +51,8 @@ public final class CaravanClient: Sendable {
   /// sent or not, and devices that do not know the new columns leave them as they are.
   /// - Parameters:
   ///   - name: of the table, which is also its zone's and its record type's in the cloud.
-  ///   - schema: columns as in SQL, with `OBJECT` for objects of any size (SIM-10).
+  ///   - schema: columns as in SQL, with `DATE`, `LOCATION`, `REFERENCE`, lists of all these as `LIST<VARCHAR>`, and
+  ///     `OBJECT` for objects of any size (SIM-10).
   ///   - isLocalOnly: nothing of it leaves the device.
   ///   - properties: what the table keeps here, and how; nil: everything, or what a table that is there says.
   /// - Throws: `schemaViolation` pointing into the text; `schemaNotAdditive` when a column of the table is missing from
@@ -171,12 +172,12 @@ public struct Upcalls: AsyncSequence, Sendable {
 extension AppConnection {
   /// Says who the app is. On first contact the agent answers with a token; the binding is final once it has come back.
   fileprivate func introduce(_ app: ContainerID, _ token: AppToken) async throws(CaravanError) {
-    var hello = CaravanWire.AppHello(app: app.text, token: token.read())
+    var hello = CaravanWire.AppHello(app: app.text, token: token.read(), knowsLists: true)
     while true {
       guard case .welcome(let welcome) = try await request(.hello(hello)) else {
         throw Self.surprise("hello")
       }
-      guard !welcome.token.isEmpty else { return letIn() }
+      guard !welcome.token.isEmpty else { return letIn(knowsLists: welcome.knowsLists) }
       try token.write(welcome.token)
       hello.token = welcome.token
     }

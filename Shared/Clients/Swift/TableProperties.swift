@@ -109,7 +109,10 @@ extension TableProperties.Replication {
       self = .recent(
         rows: replication.recentRows == 0 ? nil : replication.recentRows,
         age: age == 0 ? nil : .milliseconds(Int64(clamping: age)))
-    case .query: self = .query(replication.query?.text ?? "", replication.query?.arguments.map(\.model) ?? [])
+    case .query:
+      // The agent took them from an app: they are whole.
+      let parameters = replication.query?.arguments.map { (try? $0.model()) ?? .null }
+      self = .query(replication.query?.text ?? "", parameters ?? [])
     }
   }
 }

@@ -182,16 +182,25 @@ extension FieldDefinition {
     switch value {
     case .null: true
     case .data where isEncrypted: true
-    case .list(let items): isList && !isEncrypted && items.allSatisfy { kind.accepts($0) }
-    case .text, .integer, .real, .data, .asset, .assetList, .location, .reference:
-      !isList && !isEncrypted && kind.accepts(value)
+    case .text, .integer, .real, .data, .asset, .assetList, .location, .reference, .list:
+      !isEncrypted && kind.accepts(value, isList: isList)
     }
   }
 }
 
 extension FieldKind {
+  /// Whether a value is null, of this kind or, with `isList`, a list of values of this kind. Integers pass where reals
+  /// are expected.
+  public func accepts(_ value: Value, isList: Bool) -> Bool {
+    switch value {
+    case .null: true
+    case .list(let items): isList && items.allSatisfy { accepts($0) }
+    case .text, .integer, .real, .data, .asset, .assetList, .location, .reference: !isList && accepts(value)
+    }
+  }
+
   /// Whether one value, no list, is of this kind.
-  fileprivate func accepts(_ value: Value) -> Bool {
+  private func accepts(_ value: Value) -> Bool {
     switch (self, value) {
     case (.text, .text), (.integer, .integer), (.real, .real), (.real, .integer), (.data, .data), (.object, .asset),
       (.object, .assetList), (.date, .integer), (.location, .location), (.reference, .reference):

@@ -1,11 +1,12 @@
-/// A table's schema as apps write it: `name VARCHAR, date INTEGER, location FLOAT, photo OBJECT` (SIM-10).
+/// A table's schema as apps write it: `name VARCHAR, since DATE, tags LIST<VARCHAR>, photo OBJECT` (SIM-10).
 ///
 /// Grammar, keywords in any case:
 ///
 ///     schema = column *("," column)
-///     column = name type ["PRIMARY" "KEY"]
+///     column = name (type / list) ["PRIMARY" "KEY"]
 ///     name   = letter *(letter / digit / "_")          1 to 64 characters, not quoted, not starting with "_"
 ///     type   = word ["(" number *("," number) ")"]     the lengths are taken and, as in SQLite, not enforced
+///     list   = "LIST" "<" type ">"                     of any type but OBJECT
 ///
 /// Two names that differ in case only are the same name. At most one column is the primary key, and it is a text or an
 /// integer: the row's id is derived from it (SIM-33).
@@ -14,16 +15,30 @@ public struct SchemaText: Sendable, Hashable, CustomStringConvertible {
   public struct Column: Sendable, Hashable {
     /// As it is written; SQL compares it without case.
     public let name: String
-    /// What its cells hold.
+    /// What its cells hold, or each member of their lists.
     public let kind: FieldKind
+    /// Its cells are lists of values of `kind`.
+    public let isList: Bool
     /// Its cells differ from each other, and are never null.
     public let isPrimaryKey: Bool
 
     /// A column; one of a table may be its primary key.
-    public init(name: String, kind: FieldKind, isPrimaryKey: Bool = false) {
+    public init(name: String, kind: FieldKind, isList: Bool = false, isPrimaryKey: Bool = false) {
       self.name = name
       self.kind = kind
+      self.isList = isList
       self.isPrimaryKey = isPrimaryKey
+    }
+
+    /// The canonical spelling of its type: `INTEGER`, `LIST<DATE>`.
+    public var typeText: String { isList ? "LIST<\(kind.schemaWord)>" : kind.schemaWord }
+  }
+
+  /// The fields of a record type with these columns.
+  /// - Parameter id: of each column, by its place; 0: the registry is to give it one.
+  public func fields(id: (Int) -> UInt32 = { _ in 0 }) -> [FieldDefinition] {
+    columns.enumerated().map { place, column in
+      FieldDefinition(id: id(place), name: column.name, kind: column.kind, isList: column.isList)
     }
   }
 
@@ -55,7 +70,7 @@ public struct SchemaText: Sendable, Hashable, CustomStringConvertible {
 
   /// The schema in its one canonical spelling; parses to the same value.
   public var description: String {
-    columns.map { "\($0.name) \($0.kind.schemaWord)\($0.isPrimaryKey ? " PRIMARY KEY" : "")" }.joined(separator: ", ")
+    columns.map { "\($0.name) \($0.typeText)\($0.isPrimaryKey ? " PRIMARY KEY" : "")" }.joined(separator: ", ")
   }
 }
 
@@ -74,8 +89,7 @@ extension FieldKind {
     }
   }
 
-  /// The kind that a SQL type name means, in any case; nil for a name that is not one. Tables have no columns of the
-  /// kinds that SQL has no type for.
+  /// The kind that a SQL type name means, in any case; nil for a name that is not one.
   public init?(schemaWord word: String) {
     switch word.uppercased() {
     case "VARCHAR", "TEXT", "STRING", "CHAR", "CLOB": self = .text
@@ -83,6 +97,9 @@ extension FieldKind {
     case "FLOAT", "REAL", "DOUBLE": self = .real
     case "BLOB", "BYTES", "BINARY", "VARBINARY": self = .data
     case "OBJECT": self = .object
+    case "DATE", "DATETIME", "TIMESTAMP": self = .date
+    case "LOCATION": self = .location
+    case "REFERENCE": self = .reference
     default: return nil
     }
   }
@@ -106,7 +123,8 @@ private struct SchemaParser {
     }
   }
 
-  private static let types = "VARCHAR, INTEGER, FLOAT, BLOB or OBJECT"
+  private static let listed = "VARCHAR, INTEGER, FLOAT, BLOB, DATE, LOCATION or REFERENCE"
+  private static let types = "VARCHAR, INTEGER, FLOAT, BLOB, DATE, LOCATION, REFERENCE, OBJECT or LIST<...>"
   /// SQLite's own names for a row's number: a column of that name would hide it.
   private static let taken: Set<String> = ["rowid", "oid"]
 
@@ -142,13 +160,30 @@ private struct SchemaParser {
 
   private mutating func column() throws(CaravanError) -> SchemaText.Column {
     let name = try name()
-    guard case .word(let word) = token, let kind = FieldKind(schemaWord: word) else {
-      throw unexpected("a type for column '\(name)' (\(Self.types))")
-    }
+    let isList = if case .word(let word) = token { word.uppercased() == "LIST" } else { false }
+    let kind = isList ? try listedKind(of: name) : try kind("a type for column '\(name)' (\(Self.types))")
+    let isKey = try primaryKey(of: SchemaText.Column(name: name, kind: kind, isList: isList))
+    return SchemaText.Column(name: name, kind: kind, isList: isList, isPrimaryKey: isKey)
+  }
+
+  private mutating func kind(_ expected: String) throws(CaravanError) -> FieldKind {
+    guard case .word(let word) = token, let kind = FieldKind(schemaWord: word) else { throw unexpected(expected) }
     advance()
     if token == .symbol(UInt8(ascii: "(")) { try lengths() }
-    let isKey = try primaryKey(of: name, kind)
-    return SchemaText.Column(name: name, kind: kind, isPrimaryKey: isKey)
+    return kind
+  }
+
+  /// `LIST<VARCHAR>`.
+  private mutating func listedKind(of name: String) throws(CaravanError) -> FieldKind {
+    advance()
+    try expect(.symbol(UInt8(ascii: "<")), "'<' after LIST of column '\(name)': write LIST<VARCHAR>")
+    let start = tokenStart
+    let kind = try kind("what the lists of column '\(name)' hold (\(Self.listed))")
+    guard kind != .object else {
+      throw refusal(at: start, "column '\(name)' is a list of OBJECT, and a list holds \(Self.listed)")
+    }
+    try expect(.symbol(UInt8(ascii: ">")), "'>' behind what the lists of column '\(name)' hold")
+    return kind
   }
 
   private mutating func name() throws(CaravanError) -> String {
@@ -180,17 +215,20 @@ private struct SchemaParser {
     try expect(.symbol(UInt8(ascii: ")")), "')' after the length")
   }
 
-  private mutating func primaryKey(of name: String, _ kind: FieldKind) throws(CaravanError) -> Bool {
+  private mutating func primaryKey(of column: SchemaText.Column) throws(CaravanError) -> Bool {
     guard case .word(let word) = token else { return false }
     let start = tokenStart
-    guard word.uppercased() == "PRIMARY" else { throw unexpected("PRIMARY KEY, ',' or the end after column '\(name)'") }
+    guard word.uppercased() == "PRIMARY" else {
+      throw unexpected("PRIMARY KEY, ',' or the end after column '\(column.name)'")
+    }
     advance()
     guard case .word(let next) = token, next.uppercased() == "KEY" else { throw unexpected("KEY after PRIMARY") }
     advance()
-    switch kind {
-    case .text, .integer: return true
-    case .real, .data, .object, .date, .location, .reference:
-      throw refusal(at: start, "column '\(name)' is \(kind.schemaWord): only VARCHAR or INTEGER can be PRIMARY KEY")
+    switch column.kind {
+    case .text where !column.isList, .integer where !column.isList: return true
+    case .text, .integer, .real, .data, .object, .date, .location, .reference:
+      throw refusal(
+        at: start, "column '\(column.name)' is \(column.typeText): only VARCHAR or INTEGER can be PRIMARY KEY")
     }
   }
 

@@ -48,6 +48,16 @@ extension FuzzTarget {
       try hold(!schema.columns.isEmpty, "a schema without columns")
       try hold(Set(schema.columns.map(\.name)).count == schema.columns.count, "two columns of one name")
       for column in schema.columns { try hold(schema.column(named: column.name) != nil, "a column is not found") }
+      let again = try sure { try SchemaText(parsing: schema.description) }
+      try hold(again == schema, "a schema is read again as another: \(schema)")
+    },
+    FuzzTarget("cell", seeds: Samples.fields.values.map { Cell(column: "c", $0).encoded() }) { bytes in
+      let cell = try Cell.decode(bytes)
+      let value = try cell.model()
+      // As bytes: a real that is no number does not equal itself.
+      let again = Cell(column: cell.column, value)
+      let reread = try sure { Cell(column: cell.column, try Cell(decoding: again.encoded()).model()) }
+      try hold(reread.encoded() == again.encoded(), "a cell is read again as another: \(value)")
     },
     FuzzTarget("field-versions", seeds: [fieldVersions.encoded(writer: "phone")]) { bytes in
       guard let history = FieldHistory(encoded: bytes, writer: "phone") else { throw CaravanError(.invalidData, "no") }
@@ -56,7 +66,9 @@ extension FuzzTarget {
     },
   ]
 
-  private static let schemas = ["name VARCHAR, n INTEGER, photo OBJECT", "id VARCHAR(20) PRIMARY KEY"]
+  private static let schemas = [
+    "name VARCHAR, n INTEGER, photo OBJECT", "id VARCHAR(20) PRIMARY KEY", "a LIST<VARCHAR(3)>, at LOCATION, d DATE",
+  ]
 
   private static let fieldVersions = FieldHistory([
     0: FieldHistory.Item(seq: 5, stamp: HybridStamp(milliseconds: 5), writer: "phone"),

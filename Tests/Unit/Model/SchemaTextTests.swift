@@ -16,10 +16,27 @@ struct SchemaTextTests {
     arguments: [
       ("varchar", FieldKind.text), ("Text", .text), ("STRING", .text), ("VARCHAR(80)", .text), ("INT", .integer),
       ("bigint", .integer), ("BOOLEAN", .integer), ("REAL", .real), ("double", .real), ("FLOAT(10, 2)", .real),
-      ("BLOB", .data), ("object", .object),
+      ("BLOB", .data), ("object", .object), ("Date", .date), ("TIMESTAMP(3)", .date), ("datetime", .date),
+      ("location", .location), ("Reference", .reference),
     ])
   func types(word: String, kind: FieldKind) throws {
     #expect(try SchemaText(parsing: "a \(word)").columns == [.init(name: "a", kind: kind)])
+    guard kind != .object else { return }
+    let list = try SchemaText(parsing: "a List < \(word) >, b INT")
+    #expect(list.columns.first == .init(name: "a", kind: kind, isList: true))
+    #expect(list.description == "a LIST<\(kind.schemaWord)>, b INTEGER")
+  }
+
+  @Test("CK-07: columns of every kind and lists of them are read, and written in one spelling")
+  func kinds() throws {
+    let text = "at LOCATION, tags LIST<VARCHAR>, since DATE, parent REFERENCE, ways LIST<LOCATION>, photo OBJECT"
+    let schema = try SchemaText(parsing: text)
+    #expect(schema.description == text)
+    #expect(schema.columns.map(\.kind) == [.location, .text, .date, .reference, .location, .object])
+    #expect(schema.columns.map(\.isList) == [false, true, false, false, true, false])
+    #expect(
+      try SchemaText(parsing: "list INT, date DATE, location LOCATION").columns.map(\.name)
+        == ["list", "date", "location"], "words of types are names, too")
   }
 
   @Test("SIM-33: one primary key, of text or integer")
@@ -27,7 +44,10 @@ struct SchemaTextTests {
     #expect(try SchemaText(parsing: "id int primary key, x text").primaryKey?.name == "id")
     #expect(throws: CaravanError.self) { try SchemaText(parsing: "a INT PRIMARY KEY, b INT PRIMARY KEY") }
     #expect(throws: CaravanError.self) { try SchemaText(parsing: "a OBJECT PRIMARY KEY") }
-    #expect(throws: CaravanError.self) { try SchemaText(parsing: "a FLOAT PRIMARY KEY") }
+    for type in ["FLOAT", "DATE", "LOCATION", "REFERENCE", "LIST<VARCHAR>", "LIST<INTEGER>"] {
+      let error = #expect(throws: CaravanError.self) { try SchemaText(parsing: "a \(type) PRIMARY KEY") }
+      #expect(error?.message.contains("position \(type.count + 4): column 'a' is \(type): only VARCHAR") == true)
+    }
   }
 
   @Test(
@@ -39,6 +59,11 @@ struct SchemaTextTests {
       ("\"a\" TEXT", "position 1: expected a column name"),
       ("_id TEXT", "reserved"), ("a TEXT, A INTEGER", "position 9: column 'A' stands twice"),
       ("a TEXT; DROP", "found ';'"),
+      ("a LIST", "position 7: expected '<' after LIST of column 'a'"), ("a LIST VARCHAR", "position 8: expected '<'"),
+      ("a LIST<>", "position 8: expected what the lists of column 'a' hold (VARCHAR, INTEGER"),
+      ("a LIST<OBJECT>", "position 8: column 'a' is a list of OBJECT"),
+      ("a LIST<LIST<INT>>", "position 8: expected what"),
+      ("a LIST<INT", "position 11: expected '>'"), ("a LIST<INT>>", "position 12: expected ','"),
       ("a VARCHAR(", "expected a length"), ("a VARCHAR(8", "expected ')'"), ("a INT PRIMARY", "expected KEY"),
       ("1a TEXT", "expected a column name"), ("ä TEXT", "outside ASCII"), ("rowid TEXT", "the store needs"),
     ])
@@ -63,7 +88,8 @@ struct SchemaTextTests {
   func fuzz() {
     var generator = SystemRandomNumberGenerator()
     let words = [
-      "name", "a", "TEXT", "INT", "OBJECT", "PRIMARY", "KEY", ",", "(", ")", "8", " ", "'", "_x", ";", "é", "\u{0}",
+      "name", "a", "TEXT", "INT", "OBJECT", "LIST", "<", ">", "DATE", "REFERENCE", "PRIMARY", "KEY", ",", "(", ")", "8",
+      " ", "'", "_x", ";", "é", "\u{0}",
     ]
     var accepted = 0
     for _ in 0..<20_000 {

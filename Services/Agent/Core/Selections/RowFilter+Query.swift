@@ -11,7 +11,7 @@ extension RowFilter {
     let named = Dictionary(columns.map { ($0.name.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
     self.init(weakening: text, parameters: query.parameters) { name in
       guard let column = named[name.lowercased()], let field = type.field(named: column.name), field.id > 0,
-        field.kind == column.kind, !field.isList, !field.isEncrypted
+        field.kind == column.kind, !column.isList, !field.isList, !field.isEncrypted
       else { return nil }
       return field
     }

@@ -10,13 +10,13 @@ public enum SchemaExtension {
     for column in known.columns {
       guard let other = wanted.columns.first(where: { $0.name.lowercased() == column.name.lowercased() }) else {
         throw refusal(
-          "table '\(table)' has the column '\(column.name) \(column.kind.schemaWord)', and the schema leaves it out: "
+          "table '\(table)' has the column '\(column.name) \(column.typeText)', and the schema leaves it out: "
             + "columns stay, with what is in them; name it too, or create a table of another name")
       }
-      guard other.kind == column.kind else {
+      guard (other.kind, other.isList) == (column.kind, column.isList) else {
         throw refusal(
-          "column '\(column.name)' of table '\(table)' is \(column.kind.schemaWord), and the schema says "
-            + "\(other.kind.schemaWord): a column keeps its kind; add one of another name")
+          "column '\(column.name)' of table '\(table)' is \(column.typeText), and the schema says "
+            + "\(other.typeText): a column keeps its kind; add one of another name")
       }
       guard other.isPrimaryKey == column.isPrimaryKey else {
         throw refusal(
@@ -45,10 +45,7 @@ public enum SchemaExtension {
   /// The record type with a field for each column, those that it lacks under ids that only this device knows.
   public static func provisional(_ type: RecordType, for schema: SchemaText) -> RecordType {
     var extended = type
-    for (index, column) in schema.columns.enumerated() where type.field(named: column.name) == nil {
-      extended.fields.append(
-        FieldDefinition(id: firstProvisional + UInt32(index), name: column.name, kind: column.kind))
-    }
+    extended.fields += schema.fields { firstProvisional + UInt32($0) }.filter { type.field(named: $0.name) == nil }
     return extended
   }
 

@@ -327,7 +327,7 @@ extension RowTable {
   /// - Returns: false: there is one of its name or at its place.
   fileprivate func add(_ row: StoredRow, sum: UInt64?, _ database: Connection) throws(CaravanError) -> Bool {
     let own = ["_row", "_id", "_version", "_flags", "_change", "_presence", "_extra", "_sum"]
-    let all = own + columns.map { Self.quoted($0.name) }
+    let all = own + columns.map(Self.stored)
     let marks = Array(repeating: "?", count: all.count).joined(separator: ", ")
     let statement = try database.statement(
       text: "INSERT OR IGNORE INTO \(quotedName) (\(all.joined(separator: ", "))) VALUES (\(marks))")

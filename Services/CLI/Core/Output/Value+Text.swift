@@ -2,23 +2,37 @@ public import CaravanEncoding
 public import CaravanModel
 
 extension Value {
-  /// As people read it; null is empty.
-  public var shown: String {
+  /// As people read and type it; null is empty.
+  public var shown: String { shown(of: nil) }
+
+  /// - Parameter kind: of its field or column; nil: not known, and then a date is a number.
+  public func shown(of kind: FieldKind?) -> String {
     switch self {
     case .null: ""
+    case .integer(let number) where kind == .date: DateText.text(milliseconds: number)
     case .text(let text): text
     case .integer(let number): String(number)
     case .real(let number): number.description
     case .data(let bytes): "0x" + Hex.encode(bytes)
     case .asset(let manifest): Size.text(manifest.size)
     case .assetList(_, let size): Size.text(size)
-    case .location(let place): "\(place.latitude), \(place.longitude)"
-    case .reference(let reference): "→ \(reference.target)"
-    case .list(let items): items.map(\.shown).joined(separator: ", ")
+    case .location(let place): "\(place.latitude),\(place.longitude)"
+    case .reference(let reference): ReferenceText.text(reference)
+    case .list(let items): JSON.array(items.map { $0.item(of: kind) }).encoded()
     }
   }
 
-  /// As programs read it: bytes in base 64, an object as `{"size": n}`, a reference as `{"record": name}`.
+  /// A member of a list that is shown: numbers as they are, all else as it is shown by itself.
+  private func item(of kind: FieldKind?) -> JSON {
+    switch self {
+    case .integer(let number) where kind != .date: .int(number)
+    case .real(let number): .double(number)
+    case .null, .text, .integer, .data, .asset, .assetList, .location, .reference, .list: .string(shown(of: kind))
+    }
+  }
+
+  /// As programs read it: bytes in base 64, an object as `{"size": n}`, a date in Unix
+  /// milliseconds, a place as `{"latitude": n, "longitude": n}`, a reference as `{"record": name, "kind": word}`.
   public var json: JSON {
     switch self {
     case .null: .null
@@ -29,7 +43,8 @@ extension Value {
     case .asset(let manifest): ["size": .int(Int64(clamping: manifest.size))]
     case .assetList(_, let size): ["size": .int(Int64(clamping: size))]
     case .location(let place): ["latitude": .double(place.latitude), "longitude": .double(place.longitude)]
-    case .reference(let reference): ["record": .string(reference.target)]
+    case .reference(let reference):
+      ["record": .string(reference.target), "kind": .string(ReferenceText.word(of: reference.kind))]
     case .list(let items): .array(items.map(\.json))
     }
   }

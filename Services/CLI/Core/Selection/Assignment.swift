@@ -26,13 +26,14 @@ public struct Assignment: Sendable, Equatable {
   ) throws(CaravanError) -> Source {
     let known = schema?.columns.first { $0.name.lowercased() == name.lowercased() }
     let file = text.hasPrefix("@") ? String(text.dropFirst()) : nil
-    switch (known?.kind, file) {
-    case (.object, let file?), (nil, let file?): return .file(file, isObject: true)
-    case (.data, let file?): return .file(file, isObject: false)
-    case (.text?, _), (.integer?, _), (.real?, _), (.data?, nil), (.object?, nil), (.date?, _), (.location?, _),
-      (.reference?, _):
-      return .value(try TypedText.value(text, name, known?.kind ?? .text))
-    case (nil, nil): return .value(TypedText.guess(text))
+    guard let known else {
+      return file.map { .file($0, isObject: true) } ?? .value(TypedText.guess(text))
+    }
+    switch (known.kind, file) {
+    case (.object, let file?): return .file(file, isObject: true)
+    case (.data, let file?) where !known.isList: return .file(file, isObject: false)
+    case (.text, _), (.integer, _), (.real, _), (.data, _), (.object, nil), (.date, _), (.location, _), (.reference, _):
+      return .value(try TypedText.value(text, name, known.kind, isList: known.isList))
     }
   }
 

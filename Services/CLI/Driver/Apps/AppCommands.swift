@@ -41,7 +41,12 @@ enum AppCommands {
   private static let tables = [
     AppSession.tool(
       "create-table", "Makes a table; one that is there gains the columns that it lacks.",
-      .init("TABLE SCHEMA [ARGUMENT ...]", 2...operandLimit), flags: propertyFlags
+      .init("TABLE SCHEMA [ARGUMENT ...]", 2...operandLimit),
+      details: """
+        SCHEMA is 'name VARCHAR, since DATE, tags LIST<VARCHAR>': columns of VARCHAR, INTEGER, FLOAT, BLOB, DATE,
+        LOCATION, REFERENCE, OBJECT, or LIST<...> of all of these but OBJECT. A REFERENCE is to a row of the same table.
+        One VARCHAR or INTEGER may be PRIMARY KEY.
+        """, flags: propertyFlags
     ) { session in
       let table = session.operands[0]
       let wanted = try Self.properties(

@@ -27,7 +27,7 @@ enum AppConflictCommands {
       return list.finish()
     }
     guard !conflicts.isEmpty else { return session.terminal.say("no conflicts") }
-    let blocks = conflicts.map { text($0, columns($0, schema)) }
+    let blocks = conflicts.map { text($0, columns($0, schema), schema) }
     session.terminal.say(blocks.joined(separator: "\n\n"))
   }
 
@@ -36,12 +36,12 @@ enum AppConflictCommands {
     return Set(conflict.mine.columns + (conflict.theirs?.columns ?? []) + (conflict.ancestor?.columns ?? [])).sorted()
   }
 
-  private static func text(_ conflict: Conflict, _ columns: [String]) -> String {
+  private static func text(_ conflict: Conflict, _ columns: [String], _ schema: SchemaText?) -> String {
     var table = TextTable(["COLUMN", "MINE", "THEIRS", "BEFORE"])
     for column in columns {
       table.add([
-        column, conflict.isMineDeleted ? "(deleted)" : conflict.mine.shown(column),
-        conflict.theirs?.shown(column) ?? "(deleted)", conflict.ancestor?.shown(column) ?? "",
+        column, conflict.isMineDeleted ? "(deleted)" : conflict.mine.shown(column, schema),
+        conflict.theirs?.shown(column, schema) ?? "(deleted)", conflict.ancestor?.shown(column, schema) ?? "",
       ])
     }
     return "row \(conflict.mine.id)\n\(table.text)"

@@ -32,7 +32,12 @@ extension AppRow {
   var standing: String { refused.isEmpty ? state.name : "\(state.name), refused: \(refused)" }
 
   /// A cell as people read it.
-  func shown(_ column: String) -> String { objects[column].map { Size.text($0) } ?? self[column].shown }
+  /// - Parameter schema: nil: not known, and then dates are numbers.
+  func shown(_ column: String, _ schema: SchemaText?) -> String {
+    if let size = objects[column] { return Size.text(size) }
+    let known = schema?.columns.first { $0.name.lowercased() == column.lowercased() }
+    return self[column].shown(of: known?.kind)
+  }
 
   /// Columns that there are, where the schema is not known.
   var columns: [String] { (Array(cells.keys) + Array(objects.keys)).sorted() }

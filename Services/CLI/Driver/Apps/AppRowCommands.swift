@@ -25,14 +25,16 @@ enum AppRowCommands {
   static let tools = [
     AppSession.tool(
       "write", "Adds a row; objects come from files.", operands("TABLE COLUMN=VALUE|COLUMN=@FILE ...", from: 2),
+      details: TypedText.help,
       flags: [within, mayBeLost, never, life]
     ) { session in try await write(session) },
     AppSession.tool(
-      "read", "Shows rows.", operands("TABLE [ARGUMENT ...]", from: 1),
+      "read", "Shows rows.", operands("TABLE [ARGUMENT ...]", from: 1), details: TypedText.help,
       flags: [AppSelection.flag, columns, order, limit, out, aside]
     ) { session in try await read(session) },
     AppSession.tool(
       "update", "Changes every row selected.", operands("TABLE [ARGUMENT ...] COLUMN=VALUE|COLUMN=@FILE ...", from: 2),
+      details: TypedText.help,
       flags: AppSelection.flags
     ) { session in try await update(session) },
     AppSession.tool(
@@ -119,7 +121,7 @@ enum AppRowCommands {
         if session.asJSON {
           list.add(json(row, shown, files))
         } else {
-          table.add([row.id, row.standing] + shown.map(row.shown))
+          table.add([row.id, row.standing] + shown.map { row.shown($0, schema) })
         }
       }
     } catch {

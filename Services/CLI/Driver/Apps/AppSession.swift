@@ -23,10 +23,13 @@ struct AppSession: Sendable {
 
   /// A command of `caravan app`, of these flags beside those of all.
   static func tool(
-    _ words: String, _ summary: String, _ operands: Command.Operands = .none, flags: FlagList = [],
+    _ words: String, _ summary: String, _ operands: Command.Operands = .none, details: String = "",
+    flags: FlagList = [],
     _ work: @escaping @Sendable (AppSession) async throws -> Void
   ) -> Tool {
-    Tool(Command("caravan app \(words)", summary, operands: operands, flags: Self.flags + flags)) { options, terminal in
+    let command = Command(
+      "caravan app \(words)", summary, details: details, operands: operands, flags: Self.flags + flags)
+    return Tool(command) { options, terminal in
       let name = try name(options)
       try await CaravanClient.withConnection(to: options[socket], app: name, within: patience) { client in
         try await work(AppSession(client: client, options: options, terminal: terminal))

@@ -86,7 +86,7 @@ enum QueryCommands {
     try await pages(query, limit, bus) { reply throws(CaravanError) in
       for hit in reply.hits {
         let fields = try RecordFields(body: hit.entry?.body ?? [])
-        table.add([hit.zone, hit.entry?.name ?? ""] + type.fields.map { fields[$0.id].shown })
+        table.add([hit.zone, hit.entry?.name ?? ""] + type.fields.map { fields[$0.id].shown(of: $0.kind) })
       }
     }
     let place = query.database.owner == nil ? " in the public database: --user U asks a user's own" : ""

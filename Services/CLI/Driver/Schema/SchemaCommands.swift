@@ -10,7 +10,7 @@ enum SchemaCommands {
   static let container = Flag<String>("container", "C", "the container: an app's name")
   private static let type = Flag<String>("type", "T", "the record type: a table's name")
   private static let fields = Flag<String?>(
-    "fields", "SCHEMA", "its fields, as apps write them: 'name VARCHAR, count INTEGER'; registers what is new")
+    "fields", "SCHEMA", "its fields, as apps write them: 'name VARCHAR, tags LIST<VARCHAR>'; registers what is new")
   private static let conflicts = Flag<String?>(
     "conflicts", "POLICY", "what becomes of saves in conflict: \(policies(ConflictPolicy.allCases))")
   private static let fallback = Flag<String?>(
@@ -89,7 +89,7 @@ enum SchemaCommands {
       guard let proposed else {
         throw CaravanError(.invalidData, "--creds needs --fields: all of the type's, 'name VARCHAR, count INTEGER'")
       }
-      let type = RecordType(id: 0, definition: 0, name: name, fields: proposed.definitions)
+      let type = RecordType(id: 0, definition: 0, name: name, fields: proposed.fields())
       let registered = try await session.declare(type, in: container, change)
       return tell(registered, container, terminal)
     }
@@ -98,7 +98,7 @@ enum SchemaCommands {
       let schema = SchemaClient(bus: bus)
       var type: RecordType
       if let proposed {
-        type = RecordType(id: 0, definition: 0, name: name, fields: proposed.definitions)
+        type = RecordType(id: 0, definition: 0, name: name, fields: proposed.fields())
         let registered = try await known(name, of: container, in: environment, schema)
         (type.settings, type.grants) = (registered?.settings, registered?.grants)
       } else {
@@ -223,12 +223,6 @@ extension Environment {
       throw CaravanError(.invalidData, "--environment \(text.prefix(40)): say development or production")
     }
     self = environment
-  }
-}
-
-extension SchemaText {
-  fileprivate var definitions: [FieldDefinition] {
-    columns.map { FieldDefinition(id: 0, name: $0.name, kind: $0.kind) }
   }
 }
 

@@ -572,15 +572,18 @@ public struct AppHello: WireMessage, Equatable {
   public var app: String
   public var token: String
   public var owner: Bool
+  public var knowsLists: Bool
 
   public init(
     app: String = "",
     token: String = "",
-    owner: Bool = false
+    owner: Bool = false,
+    knowsLists: Bool = false
   ) {
     self.app = app
     self.token = token
     self.owner = owner
+    self.knowsLists = knowsLists
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__AppHello> {
@@ -588,6 +591,7 @@ public struct AppHello: WireMessage, Equatable {
     if !app.isEmpty { m.pointee.app = arena.string(app) }
     if !token.isEmpty { m.pointee.token = arena.string(token) }
     if owner { m.pointee.has_owner = 1; m.pointee.owner = owner ? 1 : 0 }
+    if knowsLists { m.pointee.has_knows_lists = 1; m.pointee.knows_lists = knowsLists ? 1 : 0 }
     return m
   }
 
@@ -595,6 +599,7 @@ public struct AppHello: WireMessage, Equatable {
     app = try copyText(m.pointee.app)
     token = try copyText(m.pointee.token)
     owner = m.pointee.has_owner != 0 ? m.pointee.owner != 0 : false
+    knowsLists = m.pointee.has_knows_lists != 0 ? m.pointee.knows_lists != 0 : false
   }
 
   static let shape = 97
@@ -766,25 +771,30 @@ public struct AppEntry: WireMessage, Equatable {
 public struct AppWelcome: WireMessage, Equatable {
   public var token: String
   public var maxMessageBytes: UInt32
+  public var knowsLists: Bool
 
   public init(
     token: String = "",
-    maxMessageBytes: UInt32 = 0
+    maxMessageBytes: UInt32 = 0,
+    knowsLists: Bool = false
   ) {
     self.token = token
     self.maxMessageBytes = maxMessageBytes
+    self.knowsLists = knowsLists
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__AppWelcome> {
     let m = arena.make(Caravan__V1__AppWelcome.self, caravan__v1__app_welcome__init)
     if !token.isEmpty { m.pointee.token = arena.string(token) }
     if maxMessageBytes != 0 { m.pointee.has_max_message_bytes = 1; m.pointee.max_message_bytes = maxMessageBytes }
+    if knowsLists { m.pointee.has_knows_lists = 1; m.pointee.knows_lists = knowsLists ? 1 : 0 }
     return m
   }
 
   init(c m: UnsafePointer<Caravan__V1__AppWelcome>) throws(WireError) {
     token = try copyText(m.pointee.token)
     maxMessageBytes = m.pointee.has_max_message_bytes != 0 ? m.pointee.max_message_bytes : 0
+    knowsLists = m.pointee.has_knows_lists != 0 ? m.pointee.knows_lists != 0 : false
   }
 
   static let shape = 102
@@ -1236,6 +1246,9 @@ public struct Cell: WireMessage, Equatable {
     case integer(Int64)
     case real(Double)
     case data([UInt8])
+    case location(Location)
+    case reference(Reference)
+    case list(ListValue)
   }
 
   public var column: String
@@ -1265,6 +1278,15 @@ public struct Cell: WireMessage, Equatable {
     case .data(let value):
       m.pointee.value_case = CARAVAN__V1__CELL__VALUE_DATA
       m.pointee.data = arena.bytes(value)
+    case .location(let value):
+      m.pointee.value_case = CARAVAN__V1__CELL__VALUE_LOCATION
+      m.pointee.location = value.pack(into: &arena)
+    case .reference(let value):
+      m.pointee.value_case = CARAVAN__V1__CELL__VALUE_REFERENCE
+      m.pointee.reference = value.pack(into: &arena)
+    case .list(let value):
+      m.pointee.value_case = CARAVAN__V1__CELL__VALUE_LIST
+      m.pointee.list = value.pack(into: &arena)
     case nil: break
     }
     return m
@@ -1277,6 +1299,9 @@ public struct Cell: WireMessage, Equatable {
     case CARAVAN__V1__CELL__VALUE_INTEGER: value = .integer(m.pointee.integer)
     case CARAVAN__V1__CELL__VALUE_REAL: value = .real(m.pointee.real)
     case CARAVAN__V1__CELL__VALUE_DATA: value = .data(copyBytes(m.pointee.data))
+    case CARAVAN__V1__CELL__VALUE_LOCATION: value = .location(try Location(c: m.pointee.location))
+    case CARAVAN__V1__CELL__VALUE_REFERENCE: value = .reference(try Reference(c: m.pointee.reference))
+    case CARAVAN__V1__CELL__VALUE_LIST: value = .list(try ListValue(c: m.pointee.list))
     default: value = nil
     }
   }

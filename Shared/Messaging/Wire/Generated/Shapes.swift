@@ -635,6 +635,7 @@ extension WireShape {
       WireField(1, .text),
       WireField(2, .text),
       WireField(3, .varint),
+      WireField(4, .varint),
     ]),
     WireShape(MemoryLayout<Caravan__V1__AllowApp>.size + MemoryLayout<AllowApp>.stride, [
       WireField(1, .text),
@@ -654,6 +655,7 @@ extension WireShape {
     WireShape(MemoryLayout<Caravan__V1__AppWelcome>.size + MemoryLayout<AppWelcome>.stride, [
       WireField(1, .text),
       WireField(2, .varint),
+      WireField(3, .varint),
     ]),
     WireShape(MemoryLayout<Caravan__V1__Replication>.size + MemoryLayout<Replication>.stride, [
       WireField(1, .varint),
@@ -708,6 +710,9 @@ extension WireShape {
       WireField(3, .varint),
       WireField(4, .fixed64),
       WireField(5, .bytes),
+      WireField(6, .message, shape: 3),
+      WireField(7, .message, shape: 4),
+      WireField(8, .message, shape: 5),
     ]),
     WireShape(MemoryLayout<Caravan__V1__Selection>.size + MemoryLayout<Selection>.stride, [
       WireField(1, .text),

@@ -7,7 +7,7 @@ extension Command {
     if !operands.text.isEmpty { usage += " \(operands.text)" }
     let always = [("--help", "this text"), ("--version", "the release and its commit")]
     let rows = flags.map { (Self.spelling($0), Self.explanation($0)) } + always
-    return "\(usage)\n\n\(summary)\n\n\(Self.table(rows))"
+    return [usage, summary, details, Self.table(rows)].filter { !$0.isEmpty }.joined(separator: "\n\n")
   }
 
   private static func spelling(_ flag: FlagDeclaration) -> String {

@@ -51,6 +51,8 @@ public struct Command: Sendable {
   /// As people type it: `caravan-storage`, `caravan device enrol`.
   public let name: String
   public let summary: String
+  /// What its help says behind that; empty: nothing.
+  let details: String
   let operands: Operands
   let flags: [FlagDeclaration]
   /// What else the file of `--config` may say, which is another command's.
@@ -73,11 +75,12 @@ public struct Command: Sendable {
   /// - Parameter readingSettingsOf: the flags of another command, where the file of `--config` is that one's: what this
   ///   one has no use for must be right, and is passed over.
   public init(
-    _ name: String, _ summary: String, operands: Operands = .none, flags: FlagList = [],
+    _ name: String, _ summary: String, details: String = "", operands: Operands = .none, flags: FlagList = [],
     readingSettingsOf other: FlagList = []
   ) {
     self.name = name
     self.summary = summary
+    self.details = details
     self.operands = operands
     self.flags = flags.declarations
     otherSettings = other.declarations

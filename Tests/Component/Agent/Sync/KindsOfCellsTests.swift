@@ -12,7 +12,14 @@ import Testing
 /// Method: devices with real stores and the real services behind them, in one simulated cluster.
 @Suite struct KindsOfCellsTests {
   private static let table = TableID(app: ContainerID(unchecked: "photos"), name: "kinds")
-  private static let schema = "name VARCHAR PRIMARY KEY, t VARCHAR, i INTEGER, r FLOAT, b BLOB, o OBJECT"
+  private static let schema = "name VARCHAR PRIMARY KEY, t VARCHAR, i INTEGER, r FLOAT, b BLOB, o OBJECT, \(listed)"
+  private static let listed = """
+    at LOCATION, d DATE, p REFERENCE, lt LIST<VARCHAR>, li LIST<INTEGER>, lr LIST<FLOAT>, lb LIST<BLOB>, \
+    ld LIST<DATE>, la LIST<LOCATION>, lp LIST<REFERENCE>
+    """
+  private static let columns = [
+    "t", "i", "r", "b", "at", "d", "p", "lt", "li", "lr", "lb", "ld", "la", "lp",
+  ]
 
   private static func join(_ device: RunningDevice) async throws {
     try await device.store.createTable(table, schema: try SchemaText(parsing: schema), localOnly: false)
@@ -33,7 +40,21 @@ import Testing
       "t": .text(String(repeating: "é🚋", count: 9_000)), "b": .data([UInt8](repeating: 0x80, count: 70_000)),
     ],
     "precise": ["r": .real(0.1), "i": .integer(-1), "t": .text("Zürich 東京")],
+    "placed": [
+      "at": place(52.5, 13.4), "d": .integer(1_795_773_600_000), "p": .reference(Reference(to: "nowhere yet")),
+    ],
+    "origin": ["at": place(0, 0), "d": .integer(0), "lt": .list([]), "la": .list([place(0, 0), place(-90, 180)])],
+    "listed": [
+      "lt": .list([.text("a"), .text(""), .text("é")]), "li": .list([.integer(.min), .integer(0)]),
+      "lr": .list([.real(-0.5), .real(.infinity)]), "lb": .list([.data([]), .data([0])]),
+      "ld": .list([.integer(-1), .integer(1)]),
+      "lp": .list([.reference(Reference(to: "x")), .reference(Reference(to: "y z"))]),
+    ],
   ]
+
+  private static func place(_ latitude: Double, _ longitude: Double) -> Value {
+    (try? Location(latitude: latitude, longitude: longitude)).map(Value.location) ?? .null
+  }
 
   /// Cells by name of the row and column, without those that are null.
   private static func cells(_ device: RunningDevice) async throws -> [String: [String: Value]] {
@@ -65,7 +86,7 @@ import Testing
       let names = Self.rows.keys.sorted()
       var changed: [String: [String: Value]] = [:]
       for (name, other) in zip(names, names.dropFirst() + names.prefix(1)) {
-        let cells = ["t", "i", "r", "b"].map { CellValue($0, Self.rows[other]?[$0] ?? .null) }
+        let cells = Self.columns.map { CellValue($0, Self.rows[other]?[$0] ?? .null) }
         try await b.store.write(Self.table, cells: cells, selection: Selection("name = ?", [.text(name)]))
         changed[name] = Self.rows[other]
       }

@@ -87,9 +87,7 @@ final class SuiteCluster: Sendable {
   /// Registers the type of `RunningDevice.table` with these settings, before any device does.
   func registerType(_ settings: TypeSettings) async throws {
     let bus = hub.connect(as: "operator")
-    let fields = try SchemaText(parsing: RunningDevice.columns).columns.map {
-      FieldDefinition(id: 0, name: $0.name, kind: $0.kind)
-    }
+    let fields = try SchemaText(parsing: RunningDevice.columns).fields()
     let type = RecordType(id: 0, definition: 0, name: RunningDevice.table.name, fields: fields, settings: settings)
     let clock = cluster.host("operator").host.clock
     while (try? await SchemaClient(bus: bus).propose(type, to: RunningDevice.table.app, in: .development, by: nil))

@@ -3266,7 +3266,7 @@ const ProtobufCMessageDescriptor caravan__v1__app_reply__descriptor =
   (ProtobufCMessageInit) caravan__v1__app_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__app_hello__field_descriptors[3] =
+static const ProtobufCFieldDescriptor caravan__v1__app_hello__field_descriptors[4] =
 {
   {
     "app",
@@ -3304,16 +3304,29 @@ static const ProtobufCFieldDescriptor caravan__v1__app_hello__field_descriptors[
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "knows_lists",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__AppHello, has_knows_lists),
+    offsetof(Caravan__V1__AppHello, knows_lists),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__app_hello__field_indices_by_name[] = {
   0,   /* field[0] = app */
+  3,   /* field[3] = knows_lists */
   2,   /* field[2] = owner */
   1,   /* field[1] = token */
 };
 static const ProtobufCIntRange caravan__v1__app_hello__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor caravan__v1__app_hello__descriptor =
 {
@@ -3323,7 +3336,7 @@ const ProtobufCMessageDescriptor caravan__v1__app_hello__descriptor =
   "Caravan__V1__AppHello",
   "caravan.v1",
   sizeof(Caravan__V1__AppHello),
-  3,
+  4,
   caravan__v1__app_hello__field_descriptors,
   caravan__v1__app_hello__field_indices_by_name,
   1,  caravan__v1__app_hello__number_ranges,
@@ -3521,7 +3534,7 @@ const ProtobufCMessageDescriptor caravan__v1__app_entry__descriptor =
   (ProtobufCMessageInit) caravan__v1__app_entry__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__app_welcome__field_descriptors[2] =
+static const ProtobufCFieldDescriptor caravan__v1__app_welcome__field_descriptors[3] =
 {
   {
     "token",
@@ -3547,15 +3560,28 @@ static const ProtobufCFieldDescriptor caravan__v1__app_welcome__field_descriptor
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "knows_lists",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__AppWelcome, has_knows_lists),
+    offsetof(Caravan__V1__AppWelcome, knows_lists),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__app_welcome__field_indices_by_name[] = {
+  2,   /* field[2] = knows_lists */
   1,   /* field[1] = max_message_bytes */
   0,   /* field[0] = token */
 };
 static const ProtobufCIntRange caravan__v1__app_welcome__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 2 }
+  { 0, 3 }
 };
 const ProtobufCMessageDescriptor caravan__v1__app_welcome__descriptor =
 {
@@ -3565,7 +3591,7 @@ const ProtobufCMessageDescriptor caravan__v1__app_welcome__descriptor =
   "Caravan__V1__AppWelcome",
   "caravan.v1",
   sizeof(Caravan__V1__AppWelcome),
-  2,
+  3,
   caravan__v1__app_welcome__field_descriptors,
   caravan__v1__app_welcome__field_indices_by_name,
   1,  caravan__v1__app_welcome__number_ranges,
@@ -4175,7 +4201,7 @@ const ProtobufCMessageDescriptor caravan__v1__table_name__descriptor =
   (ProtobufCMessageInit) caravan__v1__table_name__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__cell__field_descriptors[5] =
+static const ProtobufCFieldDescriptor caravan__v1__cell__field_descriptors[8] =
 {
   {
     "column",
@@ -4237,18 +4263,57 @@ static const ProtobufCFieldDescriptor caravan__v1__cell__field_descriptors[5] =
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "location",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__Cell, value_case),
+    offsetof(Caravan__V1__Cell, location),
+    &caravan__v1__location__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "reference",
+    7,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__Cell, value_case),
+    offsetof(Caravan__V1__Cell, reference),
+    &caravan__v1__reference__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "list",
+    8,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__Cell, value_case),
+    offsetof(Caravan__V1__Cell, list),
+    &caravan__v1__list_value__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__cell__field_indices_by_name[] = {
   0,   /* field[0] = column */
   4,   /* field[4] = data */
   2,   /* field[2] = integer */
+  7,   /* field[7] = list */
+  5,   /* field[5] = location */
   3,   /* field[3] = real */
+  6,   /* field[6] = reference */
   1,   /* field[1] = text */
 };
 static const ProtobufCIntRange caravan__v1__cell__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 0, 8 }
 };
 const ProtobufCMessageDescriptor caravan__v1__cell__descriptor =
 {
@@ -4258,7 +4323,7 @@ const ProtobufCMessageDescriptor caravan__v1__cell__descriptor =
   "Caravan__V1__Cell",
   "caravan.v1",
   sizeof(Caravan__V1__Cell),
-  5,
+  8,
   caravan__v1__cell__field_descriptors,
   caravan__v1__cell__field_indices_by_name,
   1,  caravan__v1__cell__number_ranges,

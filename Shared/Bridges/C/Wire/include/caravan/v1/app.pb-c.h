@@ -397,10 +397,15 @@ struct  Caravan__V1__AppHello
    */
   protobuf_c_boolean has_owner;
   protobuf_c_boolean owner;
+  /*
+   * It understands cells with a location, a reference or a list. An app that does not gets no row with such a column.
+   */
+  protobuf_c_boolean has_knows_lists;
+  protobuf_c_boolean knows_lists;
 };
 #define CARAVAN__V1__APP_HELLO__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__app_hello__descriptor) \
-    , NULL, NULL, 0, 0 }
+    , NULL, NULL, 0, 0, 0, 0 }
 
 
 /*
@@ -465,10 +470,15 @@ struct  Caravan__V1__AppWelcome
   char *token;
   protobuf_c_boolean has_max_message_bytes;
   uint32_t max_message_bytes;
+  /*
+   * It understands cells with a location, a reference or a list. An agent that does not would take them for null.
+   */
+  protobuf_c_boolean has_knows_lists;
+  protobuf_c_boolean knows_lists;
 };
 #define CARAVAN__V1__APP_WELCOME__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__app_welcome__descriptor) \
-    , NULL, 0, 0 }
+    , NULL, 0, 0, 0, 0 }
 
 
 /*
@@ -646,7 +656,10 @@ typedef enum {
   CARAVAN__V1__CELL__VALUE_TEXT = 2,
   CARAVAN__V1__CELL__VALUE_INTEGER = 3,
   CARAVAN__V1__CELL__VALUE_REAL = 4,
-  CARAVAN__V1__CELL__VALUE_DATA = 5
+  CARAVAN__V1__CELL__VALUE_DATA = 5,
+  CARAVAN__V1__CELL__VALUE_LOCATION = 6,
+  CARAVAN__V1__CELL__VALUE_REFERENCE = 7,
+  CARAVAN__V1__CELL__VALUE_LIST = 8
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__CELL__VALUE__CASE)
 } Caravan__V1__Cell__ValueCase;
 
@@ -660,9 +673,18 @@ struct  Caravan__V1__Cell
   Caravan__V1__Cell__ValueCase value_case;
   union {
     char *text;
+    /*
+     * also a date: Unix milliseconds
+     */
     int64_t integer;
     double real;
     ProtobufCBinaryData data;
+    Caravan__V1__Location *location;
+    Caravan__V1__Reference *reference;
+    /*
+     * of values of the column's kind, none of them an object
+     */
+    Caravan__V1__ListValue *list;
   };
 };
 #define CARAVAN__V1__CELL__INIT \
