@@ -310,7 +310,7 @@ let package = Package(
           "Wire",
           "Model", "Query", "TestKit",
           "Chunking", "Compression", "Crypto", "StorageDriver", "StoreSQLite", "Store", "StorageClient", "SyncCore",
-          "SyncDriver", "SchemaDriver", "NotifyDriver", "SchemaClient", "BusNATS", "Launch", "Tokens",
+          "SyncDriver", "SchemaDriver", "NotifyDriver", "QueryDriver", "SchemaClient", "BusNATS", "Launch", "Tokens",
         ]),
       tests(
         "Component/CLI",

@@ -174,7 +174,7 @@ struct AppPeer: Sendable {
       conduct.note(error, of: session.app)
       return refuse(request.id, error)
     }
-    if case .syncNow? = request.kind {
+    if request.waitsForCloud {
       return wait(request, of: session.app, peers, in: &group) { await session.answer(request.kind) }
     }
     var reply = await session.answer(request.kind)
@@ -220,6 +220,14 @@ struct AppPeer: Sendable {
 }
 
 extension AppRequest {
+  /// Nothing on this device answers it.
+  fileprivate var waitsForCloud: Bool {
+    switch kind {
+    case .syncNow, .queryCloud: true
+    default: false
+    }
+  }
+
   /// Nobody waits to hear that all is well.
   fileprivate func isWaived(_ reply: AppReply.Kind) -> Bool {
     guard case .writeObject(let piece)? = kind, piece.more else { return false }

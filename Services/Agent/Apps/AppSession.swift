@@ -168,6 +168,7 @@ public actor AppSession {
     case .setPolicy(let request): try await sync.setPolicy(request.model)
     case .watch(let request): try await watch(table(request.table), request)
     case .taken(let taken): try await store.tell(table(taken.table), upTo: taken.number)
+    case .queryCloud(let request): return try await query(request)
     case .listen(let request): _ = try await store.isSynced(table(request.table))
     }
     return .done(Empty())
@@ -249,7 +250,7 @@ public actor AppSession {
   }
 
   /// A client of an earlier release would take the cell for null, and its app might write that back.
-  private func checkKnown(_ row: CaravanWire.Row) throws(CaravanError) {
+  func checkKnown(_ row: CaravanWire.Row) throws(CaravanError) {
     guard !knowsLists, let cell = row.cells.first(where: \.needsLists) else { return }
     throw CaravanError(
       .featureDisabled,
@@ -350,7 +351,7 @@ extension AppRequest.Kind {
     case .hello, .status, .createTable, .updateTable, .resetTable, .dropTable, .beginWrite, .writeObject,
       .truncateObject, .closeWrite, .beginRead, .nextPage, .closeCursor, .readObject, .deleteRows, .registerSync,
       .unregisterSync, .syncNow, .beginResolution, .conflictedRows, .resolveConflict, .endResolution, .watch, .taken,
-      .listen:
+      .listen, .queryCloud:
       false
     }
   }

@@ -30,7 +30,7 @@ public protocol SyncControl: Sendable {
   func whenSessionsEnd(_ tell: @escaping @Sendable (SessionReport) -> Void) async
   /// Asks the cloud, over whatever link there is: about the app's database of the device's user, or the public one.
   /// - Throws: `networkNotConnected`, `networkNotPermitted`, or what the cloud refused.
-  func query(_ query: CaravanModel.Query) async throws(CaravanError) -> CloudPage
+  func query(_ question: CloudQuestion) async throws(CaravanError) -> CloudPage
   func status() async -> SyncStatus
 }
 

@@ -3,12 +3,45 @@ internal import CaravanAgentNetwork
 public import CaravanModel
 internal import CaravanWire
 
+/// What an app asks of the cloud itself.
+public struct CloudQuestion: Sendable, Hashable {
+  public var app: ContainerID
+  /// About the app's public database; else about that of the device's user.
+  public var isPublic = false
+  /// The name of the record type.
+  public var type: String
+  /// Which records; nil: all.
+  public var text: CaravanModel.Query.Text?
+  public var sort: [CaravanModel.SortKey] = []
+  /// 0: as the cloud likes.
+  public var limit = 0
+  /// Of the page before; empty: the first page.
+  public var cursor: [UInt8] = []
+  /// nil: records of all zones.
+  public var zone: String?
+  /// Names of fields; empty: all.
+  public var fields: [String] = []
+  /// How many records there are is all that is asked.
+  public var isCount = false
+
+  public init(app: ContainerID, type: String) {
+    self.app = app
+    self.type = type
+  }
+}
+
 /// What the cloud found of a query.
 public struct CloudPage: Sendable, Hashable {
   public struct Record: Sendable, Hashable {
     public var zone: String
     public var entry: CaravanModel.Entry
     public var fields: RecordFields
+
+    public init(zone: String, entry: CaravanModel.Entry, fields: RecordFields) {
+      self.zone = zone
+      self.entry = entry
+      self.fields = fields
+    }
   }
 
   public var records: [Record]
@@ -18,25 +51,41 @@ public struct CloudPage: Sendable, Hashable {
   public var cursor: [UInt8]
   /// Where that was asked.
   public var count: UInt64
+
+  public init(records: [Record], type: CaravanModel.RecordType, cursor: [UInt8], count: UInt64) {
+    self.records = records
+    self.type = type
+    self.cursor = cursor
+    self.count = count
+  }
 }
 
 extension SyncEngine {
-  public func query(_ query: CaravanModel.Query) async throws(CaravanError) -> CloudPage {
+  public func query(_ question: CloudQuestion) async throws(CaravanError) -> CloudPage {
     guard schedule.permitsSpeaking else {
       throw CaravanError(
         .networkNotPermitted, "the cloud may not be asked over this link: it answers when the link is one it may use")
     }
     try await awaitConnection()
-    var request = QueryRequest(query)
-    request.database = nil
+    let device = identity.device
+    let database = DatabaseID(
+      container: question.app, environment: device.environment, owner: question.isPublic ? nil : device.user)
+    var request = QueryRequest(CaravanModel.Query(question, of: database))
     // One record comes in any case; more than the link lets pass are for other pages.
     request.pageBytes = UInt32(min(Limits.pageBytes, exchanger.fragment.bytes))
-    let question = AskQuery(
-      container: query.database.container.text, database: query.database.owner == nil ? .public : .private,
-      request: request.encoded())
-    let result = try await exchanger.exchange([.query(question)], through: [])[0]
+    let ask = AskQuery(
+      container: question.app.text, database: question.isPublic ? .public : .private, request: request.encoded())
+    let result = try await exchanger.exchange([.query(ask)], through: [])[0]
     guard case .query(let found) = result else { throw .unexpected(result, to: "query") }
     return try CloudPage(QueryReply.decode(found.answer))
+  }
+}
+
+extension CaravanModel.Query {
+  fileprivate init(_ question: CloudQuestion, of database: DatabaseID) {
+    self.init(
+      database: database, type: question.type, text: question.text, sort: question.sort, limit: question.limit,
+      cursor: question.cursor, zone: question.zone, fields: question.fields, isCount: question.isCount)
   }
 }
 

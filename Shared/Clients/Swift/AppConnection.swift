@@ -230,6 +230,7 @@ extension AppRequest.Kind {
     case .beginWrite(let request): request.cells + (request.selection?.arguments ?? [])
     case .beginRead(let request): request.selection?.arguments ?? []
     case .deleteRows(let request): request.selection?.arguments ?? []
+    case .queryCloud(let request): request.selection?.arguments ?? []
     case .resolveConflict(let request): request.cells
     case .createTable(let request): request.properties?.replication?.query?.arguments ?? []
     case .updateTable(let request): request.properties?.replication?.query?.arguments ?? []

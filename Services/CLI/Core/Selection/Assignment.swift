@@ -62,11 +62,21 @@ public enum SortText {
       case (1, _): keys.append(SortKey(words[0]))
       case (2, "asc"): keys.append(SortKey(words[0]))
       case (2, "desc"): keys.append(SortKey(words[0], isDescending: true))
-      default:
-        throw CaravanError(
-          .invalidData, "--order-by '\(text.prefix(80))': write COLUMN [asc|desc], several with commas")
+      case (4...5, let last)
+      where words[1].lowercased() == "near" && (words.count == 4 || last == "asc" || last == "desc"):
+        guard let latitude = Double(words[2]), let longitude = Double(words[3]) else { throw refusal(text) }
+        let place = try Location(latitude: latitude, longitude: longitude)
+        keys.append(SortKey(words[0], isDescending: words.count == 5 && last == "desc", near: place))
+      default: throw refusal(text)
       }
     }
     return keys
+  }
+
+  private static func refusal(_ text: String) -> CaravanError {
+    CaravanError(
+      .invalidData,
+      "--order-by '\(text.prefix(80))': write COLUMN [asc|desc], several with commas, or of places in the cloud COLUMN "
+        + "near LATITUDE LONGITUDE")
   }
 }

@@ -10,7 +10,7 @@ enum AppCommands {
   static let leadingFlags: Set<String> = ["socket", "app"]
 
   static let tools: [Tool] =
-    tables + AppRowCommands.tools + [AppBatchCommand.tool] + AppSyncCommands.tools + AppConflictCommands.tools
+    tables + AppRowCommands.tools + [AppCloudCommand.tool] + [AppBatchCommand.tool] + AppSyncCommands.tools + AppConflictCommands.tools
     + AppDeviceCommands.tools
 
   /// Operands of the longest command line.

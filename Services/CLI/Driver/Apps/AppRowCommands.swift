@@ -100,6 +100,9 @@ enum AppRowCommands {
     let names = session.options[columns]
     let shown = names.isEmpty ? schema?.columns.map(\.name) ?? [] : names
     let keys = try session.options[order].map(SortText.keys) ?? []
+    guard keys.allSatisfy({ $0.near == nil }) else {
+      throw CaravanError(.invalidData, "--order-by: distances are for the cloud: caravan app query")
+    }
     guard !session.options[aside] || keys.isEmpty else {
       throw CaravanError(.invalidData, "--aside has no order: leave --order-by out")
     }

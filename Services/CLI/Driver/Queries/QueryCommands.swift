@@ -15,17 +15,22 @@ enum QueryCommands {
   private static let type = Flag<String>("type", "T", "the record type: a table's name")
   private static let selection = Flag<String?>(
     "where", "TEXT",
-    "which: a=? AND (b>? OR c LIKE 'x%'), arguments follow as operands; all forms: Shared/Values/Query/README.md")
-  private static let order = Flag<String?>("order-by", "FIELDS", "FIELD [asc|desc], several with commas")
+    "which: a=? AND (b>? OR c MATCH 'snow'), arguments follow as operands")
+  private static let order = Flag<String?>(
+    "order-by", "FIELDS", "FIELD [asc|desc], or FIELD near LATITUDE LONGITUDE, several with commas")
+  private static let fields = Flag<[String]>("fields", "A,B", "fields to show; all without it", default: [])
+  private static let zone = Flag<String?>("zone", "ZONE", "only records of this zone")
+  private static let count = Flag<Bool>("count", "how many there are")
   private static let limit = Flag<Int?>("limit", "N", "most records shown, 1 or more")
   private static let json = Flag<Bool>("json", "a JSON array")
 
   static let tools = [
     Tool(
       Command(
-        "caravan query", "Finds records in the cloud.", operands: .init("[ARGUMENT ...]", 0...Limits.predicateTerms),
+        "caravan query", "Finds records in the cloud.", details: QueryLanguage.help,
+        operands: .init("[ARGUMENT ...]", 0...Limits.predicateTerms),
         flags: [Flag<String?>.suiteDirectory] + Deployment.brokerFlags
-          + [user, container, environment, type, selection, order, limit, json])
+          + [user, container, environment, type, selection, order, fields, limit, zone, count, json])
     ) { options, terminal in try await find(options, terminal) }
   ]
 
@@ -47,16 +52,25 @@ enum QueryCommands {
         owner: try options[user].map { name throws(CaravanError) in try UserID(name) }),
       type: options[type])
     query.sort = try options[order].map(SortText.keys) ?? []
+    (query.fields, query.zone, query.isCount) = (options[fields], options[zone], options[count])
     let bus = try Deployment(options: options, host: terminal.host).bus(.cli)
     try await bus.with(terminal.host) { bus throws(CaravanError) in
       let type = try await SchemaClient(bus: bus).type(named: query.type, of: container, in: query.database.environment)
       query.predicate = try text?.predicate(of: type, options.operands) ?? Predicate()
-      if options[json] {
+      if query.isCount {
+        let found = try await ask(query, bus).count
+        terminal.say(options[json] ? JSON.object(["count": .int(Int64(clamping: found))]).encoded() : "\(found)")
+      } else if options[json] {
         try await printJSON(query, options[limit], bus, terminal)
       } else {
         try await printTable(query, type, options[limit], bus, terminal)
       }
     }
+  }
+
+  private static func ask(_ query: CaravanModel.Query, _ bus: any MessageBus) async throws(CaravanError) -> QueryReply {
+    try await bus.call(
+      QueryRequest(query), to: .partitioned(.query, Partition(of: query.database), method: "find"), deadline: deadline)
   }
 
   /// Hands over the hits page by page.
@@ -68,9 +82,7 @@ enum QueryCommands {
     var left = limit ?? .max
     while left > 0 {
       query.limit = min(left, pageRows)
-      let reply: QueryReply = try await bus.call(
-        QueryRequest(query), to: .partitioned(.query, Partition(of: query.database), method: "find"),
-        deadline: deadline)
+      let reply = try await ask(query, bus)
       try take(reply)
       left -= reply.hits.count
       guard !reply.cursor.isEmpty, !reply.hits.isEmpty else { return }
@@ -82,11 +94,12 @@ enum QueryCommands {
     _ query: CaravanModel.Query, _ type: CaravanModel.RecordType, _ limit: Int?, _ bus: any MessageBus,
     _ terminal: Terminal
   ) async throws(CaravanError) {
-    var table = TextTable(["ZONE", "RECORD"] + type.fields.map(\.name))
+    let shown = query.fields.isEmpty ? type.fields : type.fields.filter { query.fields.contains($0.name) }
+    var table = TextTable(["ZONE", "RECORD"] + shown.map(\.name))
     try await pages(query, limit, bus) { reply throws(CaravanError) in
       for hit in reply.hits {
         let fields = try RecordFields(body: hit.entry?.body ?? [])
-        table.add([hit.zone, hit.entry?.name ?? ""] + type.fields.map { fields[$0.id].shown(of: $0.kind) })
+        table.add([hit.zone, hit.entry?.name ?? ""] + shown.map { fields[$0.id].shown(of: $0.kind) })
       }
     }
     let place = query.database.owner == nil ? " in the public database: --user U asks a user's own" : ""
@@ -103,7 +116,9 @@ enum QueryCommands {
         let entry = try required(hit.entry, "entry").model()
         let fields = try RecordFields(body: entry.body)
         var values = JSON.Object()
-        for field in type.fields { values[field.name] = fields[field.id].json }
+        for field in type.fields where query.fields.isEmpty || query.fields.contains(field.name) {
+          values[field.name] = fields[field.id].json
+        }
         list.add([
           "zone": .string(hit.zone), "record": .string(entry.name), "version": .int(Int64(clamping: entry.version)),
           "fields": .object(values), "created": act(entry.authorship.created, by: entry.authorship.creator),

@@ -282,6 +282,7 @@ public struct AppRequest: WireMessage, Equatable {
     case listApps(Empty)
     case allowApp(AllowApp)
     case forgetApp(AppName)
+    case queryCloud(QueryCloud)
   }
 
   public var id: UInt64
@@ -392,6 +393,9 @@ public struct AppRequest: WireMessage, Equatable {
     case .forgetApp(let value):
       m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_FORGET_APP
       m.pointee.forget_app = value.pack(into: &arena)
+    case .queryCloud(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_QUERY_CLOUD
+      m.pointee.query_cloud = value.pack(into: &arena)
     case nil: break
     }
     return m
@@ -438,6 +442,7 @@ public struct AppRequest: WireMessage, Equatable {
     case CARAVAN__V1__APP_REQUEST__KIND_LIST_APPS: kind = .listApps(try Empty(c: m.pointee.list_apps))
     case CARAVAN__V1__APP_REQUEST__KIND_ALLOW_APP: kind = .allowApp(try AllowApp(c: m.pointee.allow_app))
     case CARAVAN__V1__APP_REQUEST__KIND_FORGET_APP: kind = .forgetApp(try AppName(c: m.pointee.forget_app))
+    case CARAVAN__V1__APP_REQUEST__KIND_QUERY_CLOUD: kind = .queryCloud(try QueryCloud(c: m.pointee.query_cloud))
     default: kind = nil
     }
   }
@@ -472,6 +477,7 @@ public struct AppReply: WireMessage, Equatable {
     case upcall(Upcall)
     case syncEvent(SyncEvent)
     case apps(AppList)
+    case cloudRows(CloudRows)
   }
 
   public var id: UInt64
@@ -528,6 +534,9 @@ public struct AppReply: WireMessage, Equatable {
     case .apps(let value):
       m.pointee.kind_case = CARAVAN__V1__APP_REPLY__KIND_APPS
       m.pointee.apps = value.pack(into: &arena)
+    case .cloudRows(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REPLY__KIND_CLOUD_ROWS
+      m.pointee.cloud_rows = value.pack(into: &arena)
     case nil: break
     }
     return m
@@ -549,6 +558,7 @@ public struct AppReply: WireMessage, Equatable {
     case CARAVAN__V1__APP_REPLY__KIND_UPCALL: kind = .upcall(try Upcall(c: m.pointee.upcall))
     case CARAVAN__V1__APP_REPLY__KIND_SYNC_EVENT: kind = .syncEvent(try SyncEvent(c: m.pointee.sync_event))
     case CARAVAN__V1__APP_REPLY__KIND_APPS: kind = .apps(try AppList(c: m.pointee.apps))
+    case CARAVAN__V1__APP_REPLY__KIND_CLOUD_ROWS: kind = .cloudRows(try CloudRows(c: m.pointee.cloud_rows))
     default: kind = nil
     }
   }
@@ -1832,25 +1842,30 @@ public struct Select: WireMessage, Equatable {
 public struct OrderBy: WireMessage, Equatable {
   public var column: String
   public var descending: Bool
+  public var near: Location?
 
   public init(
     column: String = "",
-    descending: Bool = false
+    descending: Bool = false,
+    near: Location? = nil
   ) {
     self.column = column
     self.descending = descending
+    self.near = near
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__OrderBy> {
     let m = arena.make(Caravan__V1__OrderBy.self, caravan__v1__order_by__init)
     if !column.isEmpty { m.pointee.column = arena.string(column) }
     if descending { m.pointee.has_descending = 1; m.pointee.descending = descending ? 1 : 0 }
+    if let near { m.pointee.near = near.pack(into: &arena) }
     return m
   }
 
   init(c m: UnsafePointer<Caravan__V1__OrderBy>) throws(WireError) {
     column = try copyText(m.pointee.column)
     descending = m.pointee.has_descending != 0 ? m.pointee.descending != 0 : false
+    near = if let p = m.pointee.near { try Location(c: p) } else { nil }
   }
 
   static let shape = 124
@@ -1863,6 +1878,163 @@ public struct OrderBy: WireMessage, Equatable {
 
   public init(decoding data: [UInt8]) throws(WireError) {
     self = try unpacked(data, Self.shape, caravan__v1__order_by__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct QueryCloud: WireMessage, Equatable {
+  public var table: String
+  public var publicDatabase: Bool
+  public var selection: Selection?
+  public var order: [OrderBy]
+  public var limit: UInt32
+  public var cursor: [UInt8]
+  public var columns: [String]
+  public var counts: Bool
+  public var zone: String
+
+  public init(
+    table: String = "",
+    publicDatabase: Bool = false,
+    selection: Selection? = nil,
+    order: [OrderBy] = [],
+    limit: UInt32 = 0,
+    cursor: [UInt8] = [],
+    columns: [String] = [],
+    counts: Bool = false,
+    zone: String = ""
+  ) {
+    self.table = table
+    self.publicDatabase = publicDatabase
+    self.selection = selection
+    self.order = order
+    self.limit = limit
+    self.cursor = cursor
+    self.columns = columns
+    self.counts = counts
+    self.zone = zone
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__QueryCloud> {
+    let m = arena.make(Caravan__V1__QueryCloud.self, caravan__v1__query_cloud__init)
+    if !table.isEmpty { m.pointee.table = arena.string(table) }
+    if publicDatabase { m.pointee.has_public_database = 1; m.pointee.public_database = publicDatabase ? 1 : 0 }
+    if let selection { m.pointee.selection = selection.pack(into: &arena) }
+    (m.pointee.n_order, m.pointee.order) = arena.messages(order) { $0.pack(into: &$1) }
+    if limit != 0 { m.pointee.has_limit = 1; m.pointee.limit = limit }
+    if !cursor.isEmpty { m.pointee.has_cursor = 1; m.pointee.cursor = arena.bytes(cursor) }
+    (m.pointee.n_columns, m.pointee.columns) = arena.strings(columns)
+    if counts { m.pointee.has_counts = 1; m.pointee.counts = counts ? 1 : 0 }
+    if !zone.isEmpty { m.pointee.zone = arena.string(zone) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__QueryCloud>) throws(WireError) {
+    table = try copyText(m.pointee.table)
+    publicDatabase = m.pointee.has_public_database != 0 ? m.pointee.public_database != 0 : false
+    selection = if let p = m.pointee.selection { try Selection(c: p) } else { nil }
+    order = try copyMessages(m.pointee.n_order, m.pointee.order) { (p) throws(WireError) in try OrderBy(c: p) }
+    limit = m.pointee.has_limit != 0 ? m.pointee.limit : 0
+    cursor = m.pointee.has_cursor != 0 ? copyBytes(m.pointee.cursor) : []
+    columns = try copyStrings(m.pointee.n_columns, m.pointee.columns)
+    counts = m.pointee.has_counts != 0 ? m.pointee.counts != 0 : false
+    zone = try copyText(m.pointee.zone)
+  }
+
+  static let shape = 125
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__query_cloud__get_packed_size(m)) { caravan__v1__query_cloud__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__query_cloud__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct CloudRow: WireMessage, Equatable {
+  public var zone: String
+  public var row: Row?
+
+  public init(
+    zone: String = "",
+    row: Row? = nil
+  ) {
+    self.zone = zone
+    self.row = row
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__CloudRow> {
+    let m = arena.make(Caravan__V1__CloudRow.self, caravan__v1__cloud_row__init)
+    if !zone.isEmpty { m.pointee.zone = arena.string(zone) }
+    if let row { m.pointee.row = row.pack(into: &arena) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__CloudRow>) throws(WireError) {
+    zone = try copyText(m.pointee.zone)
+    row = if let p = m.pointee.row { try Row(c: p) } else { nil }
+  }
+
+  static let shape = 126
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__cloud_row__get_packed_size(m)) { caravan__v1__cloud_row__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__cloud_row__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct CloudRows: WireMessage, Equatable {
+  public var rows: [CloudRow]
+  public var cursor: [UInt8]
+  public var count: UInt64
+
+  public init(
+    rows: [CloudRow] = [],
+    cursor: [UInt8] = [],
+    count: UInt64 = 0
+  ) {
+    self.rows = rows
+    self.cursor = cursor
+    self.count = count
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__CloudRows> {
+    let m = arena.make(Caravan__V1__CloudRows.self, caravan__v1__cloud_rows__init)
+    (m.pointee.n_rows, m.pointee.rows) = arena.messages(rows) { $0.pack(into: &$1) }
+    if !cursor.isEmpty { m.pointee.has_cursor = 1; m.pointee.cursor = arena.bytes(cursor) }
+    if count != 0 { m.pointee.has_count = 1; m.pointee.count = count }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__CloudRows>) throws(WireError) {
+    rows = try copyMessages(m.pointee.n_rows, m.pointee.rows) { (p) throws(WireError) in try CloudRow(c: p) }
+    cursor = m.pointee.has_cursor != 0 ? copyBytes(m.pointee.cursor) : []
+    count = m.pointee.has_count != 0 ? m.pointee.count : 0
+  }
+
+  static let shape = 127
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__cloud_rows__get_packed_size(m)) { caravan__v1__cloud_rows__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__cloud_rows__unpack) { (m) throws(WireError) in
       try Self(c: m)
     }
   }
@@ -1887,7 +2059,7 @@ public struct CursorRef: WireMessage, Equatable {
     cursor = m.pointee.has_cursor != 0 ? m.pointee.cursor : 0
   }
 
-  static let shape = 125
+  static let shape = 128
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1926,7 +2098,7 @@ public struct ObjectInfo: WireMessage, Equatable {
     size = m.pointee.has_size != 0 ? m.pointee.size : 0
   }
 
-  static let shape = 126
+  static let shape = 129
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2011,7 +2183,7 @@ public struct Row: WireMessage, Equatable {
     modifiedBy = try copyText(m.pointee.modified_by)
   }
 
-  static let shape = 127
+  static let shape = 130
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2055,7 +2227,7 @@ public struct RowPage: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
-  static let shape = 128
+  static let shape = 131
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2119,7 +2291,7 @@ public struct ReadObject: WireMessage, Equatable {
     copy = m.pointee.has_copy != 0 ? RowCopy(c: m.pointee.copy) : .mine
   }
 
-  static let shape = 129
+  static let shape = 132
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2158,7 +2330,7 @@ public struct ObjectBytes: WireMessage, Equatable {
     size = m.pointee.has_size != 0 ? m.pointee.size : 0
   }
 
-  static let shape = 130
+  static let shape = 133
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2197,7 +2369,7 @@ public struct DeleteRows: WireMessage, Equatable {
     selection = if let p = m.pointee.selection { try Selection(c: p) } else { nil }
   }
 
-  static let shape = 131
+  static let shape = 134
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2231,7 +2403,7 @@ public struct Affected: WireMessage, Equatable {
     rows = m.pointee.has_rows != 0 ? m.pointee.rows : 0
   }
 
-  static let shape = 132
+  static let shape = 135
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2297,7 +2469,7 @@ public struct RegisterSync: WireMessage, Equatable {
     loss = if let p = m.pointee.loss { try LossTolerance(c: p) } else { nil }
   }
 
-  static let shape = 133
+  static let shape = 136
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2344,7 +2516,7 @@ public struct LossTolerance: WireMessage, Equatable {
     onRequest = m.pointee.has_on_request != 0 ? m.pointee.on_request != 0 : false
   }
 
-  static let shape = 134
+  static let shape = 137
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2383,7 +2555,7 @@ public struct UnregisterSync: WireMessage, Equatable {
     read = m.pointee.has_read != 0 ? m.pointee.read != 0 : false
   }
 
-  static let shape = 135
+  static let shape = 138
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2427,7 +2599,7 @@ public struct SyncNow: WireMessage, Equatable {
     read = m.pointee.has_read != 0 ? m.pointee.read != 0 : false
   }
 
-  static let shape = 136
+  static let shape = 139
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2466,7 +2638,7 @@ public struct ConflictedRows: WireMessage, Equatable {
     after = try copyText(m.pointee.after)
   }
 
-  static let shape = 137
+  static let shape = 140
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2515,7 +2687,7 @@ public struct ConflictRow: WireMessage, Equatable {
     mineDeleted = m.pointee.has_mine_deleted != 0 ? m.pointee.mine_deleted != 0 : false
   }
 
-  static let shape = 138
+  static let shape = 141
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2556,7 +2728,7 @@ public struct ConflictPage: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
-  static let shape = 139
+  static let shape = 142
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2610,7 +2782,7 @@ public struct ResolveConflict: WireMessage, Equatable {
     fromTheirs = try copyStrings(m.pointee.n_from_theirs, m.pointee.from_theirs)
   }
 
-  static let shape = 140
+  static let shape = 143
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2649,7 +2821,7 @@ public struct EndResolution: WireMessage, Equatable {
     abandon = m.pointee.has_abandon != 0 ? m.pointee.abandon != 0 : false
   }
 
-  static let shape = 141
+  static let shape = 144
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2693,7 +2865,7 @@ public struct SetLink: WireMessage, Equatable {
     automatic = m.pointee.has_automatic != 0 ? m.pointee.automatic != 0 : false
   }
 
-  static let shape = 142
+  static let shape = 145
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2732,7 +2904,7 @@ public struct NetworkPolicy: WireMessage, Equatable {
     budgets = try copyMessages(m.pointee.n_budgets, m.pointee.budgets) { (p) throws(WireError) in try LinkBudget(c: p) }
   }
 
-  static let shape = 143
+  static let shape = 146
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2776,7 +2948,7 @@ public struct LinkBudget: WireMessage, Equatable {
     usedToday = m.pointee.has_used_today != 0 ? m.pointee.used_today : 0
   }
 
-  static let shape = 144
+  static let shape = 147
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2840,7 +3012,7 @@ public struct Upcall: WireMessage, Equatable {
     after = m.pointee.has_after != 0 ? m.pointee.after : 0
   }
 
-  static let shape = 145
+  static let shape = 148
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2909,7 +3081,7 @@ public struct SyncEvent: WireMessage, Equatable {
     sessions = m.pointee.has_sessions != 0 ? m.pointee.sessions : 0
   }
 
-  static let shape = 146
+  static let shape = 149
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3053,7 +3225,7 @@ public struct TableStatus: WireMessage, Equatable {
     }
   }
 
-  static let shape = 147
+  static let shape = 150
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3097,7 +3269,7 @@ public struct SettingChange: WireMessage, Equatable {
     now = try copyText(m.pointee.now)
   }
 
-  static let shape = 148
+  static let shape = 151
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3156,7 +3328,7 @@ public struct LossStatus: WireMessage, Equatable {
     lostToBusyServer = m.pointee.has_lost_to_busy_server != 0 ? m.pointee.lost_to_busy_server : 0
   }
 
-  static let shape = 149
+  static let shape = 152
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3275,7 +3447,7 @@ public struct AgentStatus: WireMessage, Equatable {
     unreachable = try copyText(m.pointee.unreachable)
   }
 
-  static let shape = 150
+  static let shape = 153
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3324,7 +3496,7 @@ public struct LinkUsage: WireMessage, Equatable {
     bytesDown = m.pointee.has_bytes_down != 0 ? m.pointee.bytes_down : 0
   }
 
-  static let shape = 151
+  static let shape = 154
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3363,7 +3535,7 @@ public struct CounterValue: WireMessage, Equatable {
     value = m.pointee.has_value != 0 ? m.pointee.value : 0
   }
 
-  static let shape = 152
+  static let shape = 155
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

@@ -1,16 +1,16 @@
 public import CaravanModel
 
-/// What the store keeps of every record, as a query names it. A field of the type that has the same name is meant
-/// before it.
+/// What the store keeps of every record, as a query names it: as CloudKit does. A field of the type that has the same
+/// name is meant before it.
 public enum SystemField: String, Sendable, Hashable, CaseIterable {
   /// When the record was made, in Unix milliseconds on the store's clock; null where it is from before stores kept that.
-  case created = "_created"
+  case created = "___createTime"
   /// When it was last changed.
-  case modified = "_modified"
+  case modified = "___modTime"
   /// The user who made it, in public databases their alias; null where nobody knows.
-  case createdBy = "_createdBy"
+  case createdBy = "___createdBy"
   /// The record's name in its zone: of a row, its id.
-  case name = "_name"
+  case recordID = "___recordID"
 
   /// No field of a type has such an id: theirs grow by one from 1.
   private static let firstID: UInt32 = .max - 15
@@ -20,7 +20,7 @@ public enum SystemField: String, Sendable, Hashable, CaseIterable {
     let kind: FieldKind =
       switch self {
       case .created, .modified: .date
-      case .createdBy, .name: .text
+      case .createdBy, .recordID: .text
       }
     return FieldDefinition(
       id: Self.firstID + UInt32(place), name: rawValue, kind: kind, indexes: [.queryable, .sortable])
@@ -37,7 +37,7 @@ public enum SystemField: String, Sendable, Hashable, CaseIterable {
     case .created: authorship.created > 0 ? .integer(authorship.created) : .null
     case .modified: authorship.modified > 0 ? .integer(authorship.modified) : .null
     case .createdBy: WriterName.author(authorship.creator).map { Cell(.text(String($0)), as: .text) } ?? .null
-    case .name: Cell(.text(name), as: .text)
+    case .recordID: Cell(.text(name), as: .text)
     }
   }
 }

@@ -91,7 +91,7 @@ struct QueriesBench: Sendable {
   }
 
   private func settle(_ bus: NATSBus, _ sample: QuerySample) async throws {
-    let last = try Predicate([.compare(field: "_name", .equal, .text(sample.name(rows - 1)))])
+    let last = try Predicate([.compare(field: "___recordID", .equal, .text(sample.name(rows - 1)))])
     while try await patiently({ try await ask(bus, last, sample) }).hits.isEmpty {
       try await suite.host.clock.sleep(for: .milliseconds(100))
     }
@@ -106,7 +106,7 @@ struct QueriesBench: Sendable {
         [row.fields.body], names: [row.name], type: type, op: UInt64(rows + round + 1), to: "rows",
         in: Self.container)
       let saved = suite.host.clock.now
-      let wanted = try Predicate([.compare(field: "_name", .equal, .text(row.name))])
+      let wanted = try Predicate([.compare(field: "___recordID", .equal, .text(row.name))])
       while try await ask(bus, wanted, sample).hits.isEmpty {}
       samples.add(suite.host.clock.now - saved)
     }

@@ -21,8 +21,9 @@ final class ScriptedSync: SyncControl {
     var counters: [SyncStatus.Counter] = []
     var spent: [CaravanModel.LinkClass: UInt64] = [:]
     var usage: [SyncStatus.Usage] = []
-    /// What every query finds.
-    var page: CloudPage?
+    /// What queries find, one after the other.
+    var pages: [CloudPage] = []
+    var questions: [CloudQuestion] = []
   }
 
   let state = Mutex(State())
@@ -37,9 +38,10 @@ final class ScriptedSync: SyncControl {
   func registrationsChanged(of table: TableID) async { note("registrations \(table)") }
   func tableDropped(_ table: TableID) async { note("dropped \(table)") }
   func askForWhatIsLacking() async {}
-  func query(_ query: CaravanModel.Query) async throws(CaravanError) -> CloudPage {
-    note("query \(query)")
-    guard let page = state.withLock({ $0.page }) else { throw CaravanError(.networkNotConnected, "not connected") }
+  func query(_ question: CloudQuestion) async throws(CaravanError) -> CloudPage {
+    state.withLock { $0.questions.append(question) }
+    let page = state.withLock { $0.pages.isEmpty ? nil : $0.pages.removeFirst() }
+    guard let page else { throw CaravanError(.networkNotConnected, "not connected") }
     return page
   }
   func reset(_ table: TableID, _ choice: CaravanAgentCore.ResetChoice, discardingUnsent: Bool) async {

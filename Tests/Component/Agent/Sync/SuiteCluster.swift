@@ -4,6 +4,7 @@ import CaravanCrypto
 import CaravanLaunch
 import CaravanModel
 import CaravanNotifyDriver
+import CaravanQueryDriver
 import CaravanRuntime
 import CaravanSchemaClient
 import CaravanSchemaDriver
@@ -30,10 +31,11 @@ final class SuiteCluster: Sendable {
   ///   - policy: of the network, in place of `faults`.
   ///   - features: what the cloud does.
   ///   - hasFiles: the cloud's store lies in `cloud`, where it can be damaged.
+  ///   - hasQuery: the query service runs as well.
   ///   - hasKeyFile: the services read their keys in `keyFile(_:)`, where they can be rotated.
   init(
     seed: UInt64, policy: (any FaultPolicy)? = nil, features: Features = .all, hasFiles: Bool = false,
-    hasKeyFile: Bool = false
+    hasKeyFile: Bool = false, hasQuery: Bool = false
   ) throws {
     cluster = Simulation(seed: seed)
     directory = try TemporaryDirectory()
@@ -72,7 +74,10 @@ final class SuiteCluster: Sendable {
       tokenKey: keys(.tokens, syncHost), aliasKey: key, features: features)
     let notify = try NotifyService(
       bus: hub.connect(as: "notify"), host: notifyHost, ticketKey: keys(.tokens, notifyHost))
-    let services: [any Service] = [schema, sync, notify]
+    let query = try QueryService(
+      bus: hub.connect(as: "query"), host: cluster.host("query").host, directory: "\(directory.path)/query",
+      survivesPowerCut: false)
+    let services: [any Service] = hasQuery ? [schema, sync, notify, query] : [schema, sync, notify]
     for service in services { _ = cluster.start { try await service.run() } }
   }
 

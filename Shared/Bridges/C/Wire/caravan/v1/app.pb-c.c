@@ -1357,6 +1357,141 @@ void   caravan__v1__order_by__free_unpacked
   assert(message->base.descriptor == &caravan__v1__order_by__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__query_cloud__init
+                     (Caravan__V1__QueryCloud         *message)
+{
+  static const Caravan__V1__QueryCloud init_value = CARAVAN__V1__QUERY_CLOUD__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__query_cloud__get_packed_size
+                     (const Caravan__V1__QueryCloud *message)
+{
+  assert(message->base.descriptor == &caravan__v1__query_cloud__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__query_cloud__pack
+                     (const Caravan__V1__QueryCloud *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__query_cloud__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__query_cloud__pack_to_buffer
+                     (const Caravan__V1__QueryCloud *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__query_cloud__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__QueryCloud *
+       caravan__v1__query_cloud__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__QueryCloud *)
+     protobuf_c_message_unpack (&caravan__v1__query_cloud__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__query_cloud__free_unpacked
+                     (Caravan__V1__QueryCloud *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__query_cloud__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__cloud_row__init
+                     (Caravan__V1__CloudRow         *message)
+{
+  static const Caravan__V1__CloudRow init_value = CARAVAN__V1__CLOUD_ROW__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__cloud_row__get_packed_size
+                     (const Caravan__V1__CloudRow *message)
+{
+  assert(message->base.descriptor == &caravan__v1__cloud_row__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__cloud_row__pack
+                     (const Caravan__V1__CloudRow *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__cloud_row__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__cloud_row__pack_to_buffer
+                     (const Caravan__V1__CloudRow *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__cloud_row__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__CloudRow *
+       caravan__v1__cloud_row__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__CloudRow *)
+     protobuf_c_message_unpack (&caravan__v1__cloud_row__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__cloud_row__free_unpacked
+                     (Caravan__V1__CloudRow *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__cloud_row__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__cloud_rows__init
+                     (Caravan__V1__CloudRows         *message)
+{
+  static const Caravan__V1__CloudRows init_value = CARAVAN__V1__CLOUD_ROWS__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__cloud_rows__get_packed_size
+                     (const Caravan__V1__CloudRows *message)
+{
+  assert(message->base.descriptor == &caravan__v1__cloud_rows__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__cloud_rows__pack
+                     (const Caravan__V1__CloudRows *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__cloud_rows__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__cloud_rows__pack_to_buffer
+                     (const Caravan__V1__CloudRows *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__cloud_rows__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__CloudRows *
+       caravan__v1__cloud_rows__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__CloudRows *)
+     protobuf_c_message_unpack (&caravan__v1__cloud_rows__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__cloud_rows__free_unpacked
+                     (Caravan__V1__CloudRows *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__cloud_rows__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__cursor_ref__init
                      (Caravan__V1__CursorRef         *message)
 {
@@ -2617,7 +2752,7 @@ void   caravan__v1__counter_value__free_unpacked
   assert(message->base.descriptor == &caravan__v1__counter_value__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor caravan__v1__app_request__field_descriptors[32] =
+static const ProtobufCFieldDescriptor caravan__v1__app_request__field_descriptors[33] =
 {
   {
     "id",
@@ -3003,6 +3138,18 @@ static const ProtobufCFieldDescriptor caravan__v1__app_request__field_descriptor
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "query_cloud",
+    90,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__AppRequest, kind_case),
+    offsetof(Caravan__V1__AppRequest, query_cloud),
+    &caravan__v1__query_cloud__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__app_request__field_indices_by_name[] = {
   30,   /* field[30] = allow_app */
@@ -3022,6 +3169,7 @@ static const unsigned caravan__v1__app_request__field_indices_by_name[] = {
   29,   /* field[29] = list_apps */
   28,   /* field[28] = listen */
   9,   /* field[9] = next_page */
+  32,   /* field[32] = query_cloud */
   11,   /* field[11] = read_object */
   13,   /* field[13] = register_sync */
   27,   /* field[27] = reset_device */
@@ -3038,11 +3186,12 @@ static const unsigned caravan__v1__app_request__field_indices_by_name[] = {
   22,   /* field[22] = watch */
   5,   /* field[5] = write_object */
 };
-static const ProtobufCIntRange caravan__v1__app_request__number_ranges[2 + 1] =
+static const ProtobufCIntRange caravan__v1__app_request__number_ranges[3 + 1] =
 {
   { 1, 0 },
   { 80, 25 },
-  { 0, 32 }
+  { 90, 32 },
+  { 0, 33 }
 };
 const ProtobufCMessageDescriptor caravan__v1__app_request__descriptor =
 {
@@ -3052,14 +3201,14 @@ const ProtobufCMessageDescriptor caravan__v1__app_request__descriptor =
   "Caravan__V1__AppRequest",
   "caravan.v1",
   sizeof(Caravan__V1__AppRequest),
-  32,
+  33,
   caravan__v1__app_request__field_descriptors,
   caravan__v1__app_request__field_indices_by_name,
-  2,  caravan__v1__app_request__number_ranges,
+  3,  caravan__v1__app_request__number_ranges,
   (ProtobufCMessageInit) caravan__v1__app_request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__app_reply__field_descriptors[14] =
+static const ProtobufCFieldDescriptor caravan__v1__app_reply__field_descriptors[15] =
 {
   {
     "id",
@@ -3229,10 +3378,23 @@ static const ProtobufCFieldDescriptor caravan__v1__app_reply__field_descriptors[
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "cloud_rows",
+    90,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__AppReply, kind_case),
+    offsetof(Caravan__V1__AppReply, cloud_rows),
+    &caravan__v1__cloud_rows__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__app_reply__field_indices_by_name[] = {
   8,   /* field[8] = affected */
   13,   /* field[13] = apps */
+  14,   /* field[14] = cloud_rows */
   9,   /* field[9] = conflicts */
   3,   /* field[3] = done */
   1,   /* field[1] = failure */
@@ -3246,10 +3408,11 @@ static const unsigned caravan__v1__app_reply__field_indices_by_name[] = {
   5,   /* field[5] = write_closed */
   4,   /* field[4] = write_opened */
 };
-static const ProtobufCIntRange caravan__v1__app_reply__number_ranges[1 + 1] =
+static const ProtobufCIntRange caravan__v1__app_reply__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 0, 14 }
+  { 90, 14 },
+  { 0, 15 }
 };
 const ProtobufCMessageDescriptor caravan__v1__app_reply__descriptor =
 {
@@ -3259,10 +3422,10 @@ const ProtobufCMessageDescriptor caravan__v1__app_reply__descriptor =
   "Caravan__V1__AppReply",
   "caravan.v1",
   sizeof(Caravan__V1__AppReply),
-  14,
+  15,
   caravan__v1__app_reply__field_descriptors,
   caravan__v1__app_reply__field_indices_by_name,
-  1,  caravan__v1__app_reply__number_ranges,
+  2,  caravan__v1__app_reply__number_ranges,
   (ProtobufCMessageInit) caravan__v1__app_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
@@ -5126,7 +5289,7 @@ const ProtobufCMessageDescriptor caravan__v1__select__descriptor =
   (ProtobufCMessageInit) caravan__v1__select__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__order_by__field_descriptors[2] =
+static const ProtobufCFieldDescriptor caravan__v1__order_by__field_descriptors[3] =
 {
   {
     "column",
@@ -5152,15 +5315,28 @@ static const ProtobufCFieldDescriptor caravan__v1__order_by__field_descriptors[2
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "near",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__OrderBy, near),
+    &caravan__v1__location__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__order_by__field_indices_by_name[] = {
   0,   /* field[0] = column */
   1,   /* field[1] = descending */
+  2,   /* field[2] = near */
 };
 static const ProtobufCIntRange caravan__v1__order_by__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 2 }
+  { 0, 3 }
 };
 const ProtobufCMessageDescriptor caravan__v1__order_by__descriptor =
 {
@@ -5170,11 +5346,268 @@ const ProtobufCMessageDescriptor caravan__v1__order_by__descriptor =
   "Caravan__V1__OrderBy",
   "caravan.v1",
   sizeof(Caravan__V1__OrderBy),
-  2,
+  3,
   caravan__v1__order_by__field_descriptors,
   caravan__v1__order_by__field_indices_by_name,
   1,  caravan__v1__order_by__number_ranges,
   (ProtobufCMessageInit) caravan__v1__order_by__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__query_cloud__field_descriptors[9] =
+{
+  {
+    "table",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__QueryCloud, table),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "public_database",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__QueryCloud, has_public_database),
+    offsetof(Caravan__V1__QueryCloud, public_database),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "selection",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__QueryCloud, selection),
+    &caravan__v1__selection__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "order",
+    4,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__QueryCloud, n_order),
+    offsetof(Caravan__V1__QueryCloud, order),
+    &caravan__v1__order_by__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "limit",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__QueryCloud, has_limit),
+    offsetof(Caravan__V1__QueryCloud, limit),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "cursor",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Caravan__V1__QueryCloud, has_cursor),
+    offsetof(Caravan__V1__QueryCloud, cursor),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "columns",
+    7,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Caravan__V1__QueryCloud, n_columns),
+    offsetof(Caravan__V1__QueryCloud, columns),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "counts",
+    8,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__QueryCloud, has_counts),
+    offsetof(Caravan__V1__QueryCloud, counts),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "zone",
+    9,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__QueryCloud, zone),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__query_cloud__field_indices_by_name[] = {
+  6,   /* field[6] = columns */
+  7,   /* field[7] = counts */
+  5,   /* field[5] = cursor */
+  4,   /* field[4] = limit */
+  3,   /* field[3] = order */
+  1,   /* field[1] = public_database */
+  2,   /* field[2] = selection */
+  0,   /* field[0] = table */
+  8,   /* field[8] = zone */
+};
+static const ProtobufCIntRange caravan__v1__query_cloud__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 9 }
+};
+const ProtobufCMessageDescriptor caravan__v1__query_cloud__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.QueryCloud",
+  "QueryCloud",
+  "Caravan__V1__QueryCloud",
+  "caravan.v1",
+  sizeof(Caravan__V1__QueryCloud),
+  9,
+  caravan__v1__query_cloud__field_descriptors,
+  caravan__v1__query_cloud__field_indices_by_name,
+  1,  caravan__v1__query_cloud__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__query_cloud__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__cloud_row__field_descriptors[2] =
+{
+  {
+    "zone",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__CloudRow, zone),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "row",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__CloudRow, row),
+    &caravan__v1__row__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__cloud_row__field_indices_by_name[] = {
+  1,   /* field[1] = row */
+  0,   /* field[0] = zone */
+};
+static const ProtobufCIntRange caravan__v1__cloud_row__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__cloud_row__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.CloudRow",
+  "CloudRow",
+  "Caravan__V1__CloudRow",
+  "caravan.v1",
+  sizeof(Caravan__V1__CloudRow),
+  2,
+  caravan__v1__cloud_row__field_descriptors,
+  caravan__v1__cloud_row__field_indices_by_name,
+  1,  caravan__v1__cloud_row__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__cloud_row__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__cloud_rows__field_descriptors[3] =
+{
+  {
+    "rows",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__CloudRows, n_rows),
+    offsetof(Caravan__V1__CloudRows, rows),
+    &caravan__v1__cloud_row__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "cursor",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Caravan__V1__CloudRows, has_cursor),
+    offsetof(Caravan__V1__CloudRows, cursor),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "count",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__CloudRows, has_count),
+    offsetof(Caravan__V1__CloudRows, count),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__cloud_rows__field_indices_by_name[] = {
+  2,   /* field[2] = count */
+  1,   /* field[1] = cursor */
+  0,   /* field[0] = rows */
+};
+static const ProtobufCIntRange caravan__v1__cloud_rows__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor caravan__v1__cloud_rows__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.CloudRows",
+  "CloudRows",
+  "Caravan__V1__CloudRows",
+  "caravan.v1",
+  sizeof(Caravan__V1__CloudRows),
+  3,
+  caravan__v1__cloud_rows__field_descriptors,
+  caravan__v1__cloud_rows__field_indices_by_name,
+  1,  caravan__v1__cloud_rows__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__cloud_rows__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor caravan__v1__cursor_ref__field_descriptors[1] =

@@ -47,6 +47,9 @@ typedef struct Caravan__V1__CloseWrite Caravan__V1__CloseWrite;
 typedef struct Caravan__V1__WriteClosed Caravan__V1__WriteClosed;
 typedef struct Caravan__V1__Select Caravan__V1__Select;
 typedef struct Caravan__V1__OrderBy Caravan__V1__OrderBy;
+typedef struct Caravan__V1__QueryCloud Caravan__V1__QueryCloud;
+typedef struct Caravan__V1__CloudRow Caravan__V1__CloudRow;
+typedef struct Caravan__V1__CloudRows Caravan__V1__CloudRows;
 typedef struct Caravan__V1__CursorRef Caravan__V1__CursorRef;
 typedef struct Caravan__V1__ObjectInfo Caravan__V1__ObjectInfo;
 typedef struct Caravan__V1__Row Caravan__V1__Row;
@@ -272,7 +275,8 @@ typedef enum {
   CARAVAN__V1__APP_REQUEST__KIND_LISTEN = 83,
   CARAVAN__V1__APP_REQUEST__KIND_LIST_APPS = 84,
   CARAVAN__V1__APP_REQUEST__KIND_ALLOW_APP = 85,
-  CARAVAN__V1__APP_REQUEST__KIND_FORGET_APP = 86
+  CARAVAN__V1__APP_REQUEST__KIND_FORGET_APP = 86,
+  CARAVAN__V1__APP_REQUEST__KIND_QUERY_CLOUD = 90
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__APP_REQUEST__KIND__CASE)
 } Caravan__V1__AppRequest__KindCase;
 
@@ -323,6 +327,7 @@ struct  Caravan__V1__AppRequest
     Caravan__V1__Empty *list_apps;
     Caravan__V1__AllowApp *allow_app;
     Caravan__V1__AppName *forget_app;
+    Caravan__V1__QueryCloud *query_cloud;
   };
 };
 #define CARAVAN__V1__APP_REQUEST__INIT \
@@ -344,7 +349,8 @@ typedef enum {
   CARAVAN__V1__APP_REPLY__KIND_STATUS = 11,
   CARAVAN__V1__APP_REPLY__KIND_UPCALL = 12,
   CARAVAN__V1__APP_REPLY__KIND_SYNC_EVENT = 13,
-  CARAVAN__V1__APP_REPLY__KIND_APPS = 14
+  CARAVAN__V1__APP_REPLY__KIND_APPS = 14,
+  CARAVAN__V1__APP_REPLY__KIND_CLOUD_ROWS = 90
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__APP_REPLY__KIND__CASE)
 } Caravan__V1__AppReply__KindCase;
 
@@ -371,6 +377,7 @@ struct  Caravan__V1__AppReply
      */
     Caravan__V1__SyncEvent *sync_event;
     Caravan__V1__AppList *apps;
+    Caravan__V1__CloudRows *cloud_rows;
   };
 };
 #define CARAVAN__V1__APP_REPLY__INIT \
@@ -928,10 +935,92 @@ struct  Caravan__V1__OrderBy
   char *column;
   protobuf_c_boolean has_descending;
   protobuf_c_boolean descending;
+  /*
+   * of a question to the cloud: the distance of the column from here is what counts
+   */
+  Caravan__V1__Location *near;
 };
 #define CARAVAN__V1__ORDER_BY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__order_by__descriptor) \
-    , NULL, 0, 0 }
+    , NULL, 0, 0, NULL }
+
+
+/*
+ * A question to the cloud itself, over whatever link there is, about rows that need not be on this device
+ * (Shared/Values/Query/README.md).
+ */
+struct  Caravan__V1__QueryCloud
+{
+  ProtobufCMessage base;
+  /*
+   * of the app: here or not
+   */
+  char *table;
+  /*
+   * of the app's public database; else the user's own
+   */
+  protobuf_c_boolean has_public_database;
+  protobuf_c_boolean public_database;
+  Caravan__V1__Selection *selection;
+  size_t n_order;
+  Caravan__V1__OrderBy **order;
+  /*
+   * rows in the answer; 0: as the cloud likes
+   */
+  protobuf_c_boolean has_limit;
+  uint32_t limit;
+  /*
+   * from the answer before
+   */
+  protobuf_c_boolean has_cursor;
+  ProtobufCBinaryData cursor;
+  /*
+   * none: all
+   */
+  size_t n_columns;
+  char **columns;
+  /*
+   * how many there are is all that is asked
+   */
+  protobuf_c_boolean has_counts;
+  protobuf_c_boolean counts;
+  /*
+   * only rows of this zone; empty: of all
+   */
+  char *zone;
+};
+#define CARAVAN__V1__QUERY_CLOUD__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__query_cloud__descriptor) \
+    , NULL, 0, 0, NULL, 0,NULL, 0, 0, 0, {0,NULL}, 0,NULL, 0, 0, NULL }
+
+
+struct  Caravan__V1__CloudRow
+{
+  ProtobufCMessage base;
+  char *zone;
+  Caravan__V1__Row *row;
+};
+#define CARAVAN__V1__CLOUD_ROW__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__cloud_row__descriptor) \
+    , NULL, NULL }
+
+
+struct  Caravan__V1__CloudRows
+{
+  ProtobufCMessage base;
+  size_t n_rows;
+  Caravan__V1__CloudRow **rows;
+  /*
+   * empty: there are no more
+   */
+  protobuf_c_boolean has_cursor;
+  ProtobufCBinaryData cursor;
+  protobuf_c_boolean has_count;
+  uint64_t count;
+};
+#define CARAVAN__V1__CLOUD_ROWS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__cloud_rows__descriptor) \
+    , 0,NULL, 0, {0,NULL}, 0, 0 }
 
 
 struct  Caravan__V1__CursorRef
@@ -2172,6 +2261,63 @@ Caravan__V1__OrderBy *
 void   caravan__v1__order_by__free_unpacked
                      (Caravan__V1__OrderBy *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__QueryCloud methods */
+void   caravan__v1__query_cloud__init
+                     (Caravan__V1__QueryCloud         *message);
+size_t caravan__v1__query_cloud__get_packed_size
+                     (const Caravan__V1__QueryCloud   *message);
+size_t caravan__v1__query_cloud__pack
+                     (const Caravan__V1__QueryCloud   *message,
+                      uint8_t             *out);
+size_t caravan__v1__query_cloud__pack_to_buffer
+                     (const Caravan__V1__QueryCloud   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__QueryCloud *
+       caravan__v1__query_cloud__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__query_cloud__free_unpacked
+                     (Caravan__V1__QueryCloud *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__CloudRow methods */
+void   caravan__v1__cloud_row__init
+                     (Caravan__V1__CloudRow         *message);
+size_t caravan__v1__cloud_row__get_packed_size
+                     (const Caravan__V1__CloudRow   *message);
+size_t caravan__v1__cloud_row__pack
+                     (const Caravan__V1__CloudRow   *message,
+                      uint8_t             *out);
+size_t caravan__v1__cloud_row__pack_to_buffer
+                     (const Caravan__V1__CloudRow   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__CloudRow *
+       caravan__v1__cloud_row__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__cloud_row__free_unpacked
+                     (Caravan__V1__CloudRow *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__CloudRows methods */
+void   caravan__v1__cloud_rows__init
+                     (Caravan__V1__CloudRows         *message);
+size_t caravan__v1__cloud_rows__get_packed_size
+                     (const Caravan__V1__CloudRows   *message);
+size_t caravan__v1__cloud_rows__pack
+                     (const Caravan__V1__CloudRows   *message,
+                      uint8_t             *out);
+size_t caravan__v1__cloud_rows__pack_to_buffer
+                     (const Caravan__V1__CloudRows   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__CloudRows *
+       caravan__v1__cloud_rows__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__cloud_rows__free_unpacked
+                     (Caravan__V1__CloudRows *message,
+                      ProtobufCAllocator *allocator);
 /* Caravan__V1__CursorRef methods */
 void   caravan__v1__cursor_ref__init
                      (Caravan__V1__CursorRef         *message);
@@ -2796,6 +2942,15 @@ typedef void (*Caravan__V1__Select_Closure)
 typedef void (*Caravan__V1__OrderBy_Closure)
                  (const Caravan__V1__OrderBy *message,
                   void *closure_data);
+typedef void (*Caravan__V1__QueryCloud_Closure)
+                 (const Caravan__V1__QueryCloud *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__CloudRow_Closure)
+                 (const Caravan__V1__CloudRow *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__CloudRows_Closure)
+                 (const Caravan__V1__CloudRows *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__CursorRef_Closure)
                  (const Caravan__V1__CursorRef *message,
                   void *closure_data);
@@ -2930,6 +3085,9 @@ extern const ProtobufCMessageDescriptor caravan__v1__close_write__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__write_closed__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__select__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__order_by__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__query_cloud__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__cloud_row__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__cloud_rows__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__cursor_ref__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__object_info__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__row__descriptor;
