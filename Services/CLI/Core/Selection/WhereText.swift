@@ -16,17 +16,33 @@ public struct WhereText: Sendable, Equatable {
   /// - Throws: `invalidData` for another number of arguments; `schemaViolation` naming the field, what it takes and
   ///   what was given.
   public func predicate(of type: RecordType, _ given: [String]) throws(CaravanError) -> Predicate {
+    try Predicate(bound(to: type, given) { _, _ in }, of: type)
+  }
+
+  /// What the arguments are, for whoever hands on the text.
+  /// - Throws: as `predicate`.
+  public func values(of type: RecordType, _ given: [String]) throws(CaravanError) -> [Value] {
+    var values = [Value](repeating: .null, count: given.count)
+    _ = try bound(to: type, given) { number, value in values[number] = value }
+    return values
+  }
+
+  private func bound(
+    to type: RecordType, _ given: [String], _ take: (Int, Value) -> Void
+  ) throws(CaravanError) -> Expression<Condition> {
     guard given.count == arguments else {
       throw CaravanError(.invalidData, "--where has \(arguments) '?' and \(given.count) arguments: give one for each")
     }
-    let expression = try text.bound(to: type) { number, role throws(CaravanError) in
+    return try text.bound(to: type) { number, role throws(CaravanError) in
       precondition(given.indices.contains(number), "there is no argument \(number) of \(given.count)")
-      return switch role {
-      case .value(let field): try TypedText.value(given[number], field.name, field.kind)
-      case .text: .text(given[number])
-      case .number: try TypedText.value(given[number], "?", .real)
-      }
+      let value: Value =
+        switch role {
+        case .value(let field): try TypedText.value(given[number], field.name, field.kind)
+        case .text: .text(given[number])
+        case .number: try TypedText.value(given[number], "?", .real)
+        }
+      take(number, value)
+      return value
     }
-    return try Predicate(expression, of: type)
   }
 }

@@ -26,13 +26,11 @@ enum AppCloudCommand {
     let schema = try await session.schema()
     let arguments = session.operands.dropFirst()
     let text = session.options[selection]
-    let kinds = try text.map { text throws(CaravanError) in try ArgumentKinds(text, schema: schema) }
-    guard kinds?.count ?? 0 == arguments.count else {
-      throw CaravanError(
-        .invalidData,
-        "--where has \(kinds?.count ?? 0) '?' and there are \(arguments.count) arguments: give one for each")
+    guard text != nil || arguments.isEmpty else {
+      throw CaravanError(.invalidData, "'\(arguments.first ?? "")' is an argument of no --where")
     }
-    let selected = Table.Selection(text, try kinds?.values(arguments) ?? [])
+    let values = try text.map { text throws(CaravanError) in try Self.values(text, Array(arguments), schema) } ?? []
+    let selected = Table.Selection(text, values)
     let database: CloudDatabase = session.options[isPublic] ? .public : .private
     guard !session.options[count] else {
       let found = try await session.table.countInCloud(selected, in: database, zone: session.options[zone])
@@ -46,6 +44,15 @@ enum AppCloudCommand {
       orderBy: keys.map { CloudOrder($0.field, isDescending: $0.isDescending, near: $0.near) },
       zone: session.options[zone])
     try await show(rows, most, schema, session)
+  }
+
+  /// A table that this device does not have has columns of which nothing is known here.
+  private static func values(
+    _ text: String, _ arguments: [String], _ schema: SchemaText?
+  ) throws(CaravanError) -> [Value] {
+    guard let schema else { return arguments.map(TypedText.guess) }
+    let type = RecordType(id: 1, definition: 1, name: "TABLE", fields: schema.fields { UInt32($0 + 1) })
+    return try WhereText(text).values(of: type, arguments)
   }
 
   private static func show(
