@@ -66,6 +66,12 @@ extension SyncEngine: SyncControl {
     try outcome.get()
   }
 
+  public func query(_ question: CloudQuestion) async throws(CaravanError) -> CloudPage {
+    guard schedule.permitsSpeaking else { throw .mayNotAsk }
+    try await awaitConnection()
+    return try await CloudQueries(exchanger: exchanger, device: identity.device).ask(question)
+  }
+
   func endReservation(_ key: Key) {
     schedule.endReservation(key, isAwaited: waiters.isAwaited(key), at: moment)
   }

@@ -102,9 +102,9 @@ package struct CompiledQuery: Sendable {
     let selected = (Self.selected + columns.indices.map { "key\($0)" }).joined(separator: ", ")
     let named = (["found"] + columns.indices.map { "key\($0)" }).joined(separator: ", ")
     let again = "ORDER BY \(order.sql(columns.indices.map { "key\($0)" }))"
+    let page = "WITH page(\(named)) AS MATERIALIZED (\(found.sql))"
     return SQLFragment(
-      "WITH page(\(named)) AS MATERIALIZED (\(found.sql)) SELECT \(selected) FROM page CROSS JOIN records ON id = found "
-        + again, found.parameters)
+      "\(page) SELECT \(selected) FROM page CROSS JOIN records ON id = found \(again)", found.parameters)
   }
 
   /// Where records are read. The planner is told, as it knows nothing of how many each index has.
@@ -206,8 +206,10 @@ extension TableIndexes {
 
   private func member(_ keys: [IndexKey], of field: UInt32) -> SQLFragment {
     let places = Array(repeating: "?", count: keys.count).joined(separator: ", ")
+    // A list that has several of the members is one record.
+    let each = keys.count > 1 ? "DISTINCT record" : "record"
     return SQLFragment(
-      "SELECT \(keys.count > 1 ? "DISTINCT " : "")record AS id FROM members WHERE in_table = ? AND field = ? AND value IN (\(places))",
+      "SELECT \(each) AS id FROM members WHERE in_table = ? AND field = ? AND value IN (\(places))",
       [.integer(table), .integer(Int64(field))] + keys.map { .key($0) })
   }
 

@@ -100,7 +100,8 @@ extension RecordType {
       guard !field.isList, field.kind != .location else {
         throw CaravanError(
           .schemaViolation,
-          "field '\(key.field)' is \(field.shape): it has no order\(field.isList ? "" : ", only distances from a place")"
+          "field '\(key.field)' is \(field.shape): it has no order"
+            + (field.isList ? "" : ", only distances from a place")
         )
       }
       try check(field, for: .sortable)

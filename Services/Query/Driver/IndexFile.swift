@@ -38,8 +38,9 @@ struct IndexFile: Sendable {
     CREATE TABLE uses(zone INTEGER NOT NULL, in_table INTEGER NOT NULL, PRIMARY KEY(zone, in_table)) WITHOUT ROWID;
     -- A table's indexes. One that is being built has got as far as the record at zone and name.
     CREATE TABLE indexes(
-      in_table INTEGER NOT NULL, field INTEGER NOT NULL, use INTEGER NOT NULL, kind TEXT NOT NULL, slot INTEGER NOT NULL,
-      ready INTEGER NOT NULL, zone TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY(in_table, field, use)) WITHOUT ROWID;
+      in_table INTEGER NOT NULL, field INTEGER NOT NULL, use INTEGER NOT NULL, kind TEXT NOT NULL,
+      slot INTEGER NOT NULL, ready INTEGER NOT NULL, zone TEXT NOT NULL, name TEXT NOT NULL,
+      PRIMARY KEY(in_table, field, use)) WITHOUT ROWID;
     CREATE TABLE records(
       id INTEGER PRIMARY KEY, in_table INTEGER NOT NULL, zone TEXT NOT NULL, name TEXT NOT NULL,
       version INTEGER NOT NULL, created INTEGER NOT NULL, type INTEGER NOT NULL, writer TEXT NOT NULL,

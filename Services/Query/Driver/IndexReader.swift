@@ -26,10 +26,13 @@ actor IndexReader {
   nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
   private let connection: Connection
+  private let steps: Int
   private static let stepsPerLook: Int32 = 1_000
 
-  init(_ file: IndexFile, executors: any ExecutorSource) throws(CaravanError) {
+  /// - Parameter steps: what one query may cost, as `QueryLimits.steps` has it.
+  init(_ file: IndexFile, steps: Int, executors: any ExecutorSource) throws(CaravanError) {
     executor = executors.makeSerial("query-reader")
+    self.steps = steps
     connection = try file.openForReading()
     try connection.allowRowFunctions()
   }
@@ -47,7 +50,7 @@ actor IndexReader {
   func find(
     _ query: CompiledQuery, _ indexes: TableIndexes, in partition: Partition
   ) throws(CaravanError) -> Page {
-    try within(QueryLimits.steps) { cost throws(CaravanError) in
+    try withinSteps { cost throws(CaravanError) in
       try connection.transaction(.read) { () throws(CaravanError) in
         var page = Page(position: try position(of: partition))
         var bytes = 0
@@ -104,9 +107,8 @@ actor IndexReader {
   }
 
   /// Stops what costs more.
-  private func within<Result>(
-    _ steps: Int, _ body: (Cost) throws(CaravanError) -> Result
-  ) throws(CaravanError) -> Result {
+  private func withinSteps<Result>(_ body: (Cost) throws(CaravanError) -> Result) throws(CaravanError) -> Result {
+    let steps = steps
     let cost = Cost()
     connection.setProgressHandler(everySteps: Self.stepsPerLook) {
       cost.steps += Int(Self.stepsPerLook)

@@ -20,16 +20,18 @@ public final class QueryService: Service {
   /// - Parameters:
   ///   - directory: of the index, used by this instance alone; what is in it can be deleted and is built again.
   ///   - partitions: that the instances share; fewer than all for simulations.
+  ///   - steps: what one query may cost; fewer for tests.
   ///   - survivesPowerCut: false for simulations: nothing waits for the disk.
   /// - Throws: `unavailable` when another process uses the directory; `storageFull` when it cannot be used.
   public init(
     bus: any MessageBus, host: Host, directory: String, version: String = Release.version,
-    timing: LeaseTiming = LeaseTiming(), partitions: [Partition] = Partition.all, survivesPowerCut: Bool = true
+    timing: LeaseTiming = LeaseTiming(), partitions: [Partition] = Partition.all, steps: Int? = nil,
+    survivesPowerCut: Bool = true
   ) throws(CaravanError) {
     endpoints = ServiceHost(name: "caravan-query", version: version, bus: bus, host: host)
     work = try QueryWork(
       endpoints: endpoints, bus: bus, host: host, directory: directory,
-      durability: survivesPowerCut ? .normal : .none)
+      durability: survivesPowerCut ? .normal : .none, steps: steps ?? QueryLimits.steps)
     owner = PartitionOwner(
       Self.name, member: endpoints.instance.lowercased(), bus: bus, host: host, timing: timing, partitions: partitions,
       work: work)
@@ -77,7 +79,7 @@ final class QueryWork: PartitionWork {
 
   init(
     endpoints: ServiceHost, bus: any MessageBus, host: Host, directory: String,
-    durability: ConnectionOptions.Durability
+    durability: ConnectionOptions.Durability, steps: Int
   ) throws(CaravanError) {
     self.endpoints = endpoints
     self.bus = bus
@@ -89,7 +91,7 @@ final class QueryWork: PartitionWork {
     let metrics = QueryMetrics(host.metrics)
     builder = IndexBuilder(writer, clock: host.clock, metrics: metrics)
     handler = QueryHandler(
-      writer: writer, reader: try IndexReader(file, executors: host.executors), builder: builder,
+      writer: writer, reader: try IndexReader(file, steps: steps, executors: host.executors), builder: builder,
       types: TypeSource(SchemaClient(bus: bus, clock: host.clock, metrics: host.metrics), clock: host.clock),
       metrics: metrics, bus: bus, clock: host.clock)
   }

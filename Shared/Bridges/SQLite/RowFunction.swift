@@ -1,8 +1,8 @@
 internal import CCaravanSQLite
 public import CaravanModel
 
-/// A function that a statement calls with values of its rows: `row_function(?, column, …)`, of which this is the value
-/// of the `?`. So a statement computes what SQL has no words for, and keeps its own order and limit.
+/// A function that a statement calls with values of its rows: `row_function(?, column, …)`, of which this is the
+/// value of the `?`. So a statement computes what SQL has no words for, and keeps its own order and limit.
 ///
 /// It is passed as SQLite passes pointers, which no text of a statement can make up
 /// (https://sqlite.org/bindptr.html).

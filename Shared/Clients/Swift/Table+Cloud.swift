@@ -40,8 +40,8 @@ public struct CloudRow: Sendable, Hashable {
 }
 
 extension Table {
-  /// Asks the cloud for rows of this table's type, wherever they lie and whether or not this device has them (CK-80). It
-  /// asks over whatever link there is, and sees what the cloud has been sent.
+  /// Asks the cloud for rows of this table's type, wherever they lie and whether or not this device has them (CK-80).
+  /// It asks over whatever link there is, and sees what the cloud has been sent.
   /// - Parameters:
   ///   - selection: in the query language, which has words, lists and places as well.
   ///   - database: the user's own, or the one that all users of the app share.

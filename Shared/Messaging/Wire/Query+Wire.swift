@@ -123,7 +123,8 @@ extension QueryRequest {
     guard arguments.count <= Limits.queryArguments, text.isEmpty || predicate.isEmpty else {
       throw CaravanError(
         .limitExceeded,
-        "a query has \(arguments.count) arguments: the limit is \(Limits.queryArguments), and a text or a predicate, not both"
+        "a query has \(arguments.count) arguments: the limit is \(Limits.queryArguments); and it has a text or a "
+          + "predicate, not both"
       )
     }
     var values: [Value] = []

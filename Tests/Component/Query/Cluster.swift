@@ -66,13 +66,14 @@ final class Cluster: Sendable {
   deinit { simulation.end() }
 
   /// A query process of this name, with the index it had before, if any.
-  func startQuery(_ name: String = "query", wallTimeLater later: Duration = .zero) throws -> Instance {
+  func startQuery(_ name: String = "query", wallTimeLater later: Duration = .zero, steps: Int? = nil) throws -> Instance
+  {
     let machine = simulation.host("\(name)-\(hosts.wrappingAdd(1, ordering: .relaxed).newValue)")
     machine.adjustWallTime(by: later)
     let host = machine.host
     let bus = hub.connect(as: name)
     let path = "\(directory.path)/\(name)"
-    let service = try QueryService(bus: bus, host: host, directory: path, survivesPowerCut: false)
+    let service = try QueryService(bus: bus, host: host, directory: path, steps: steps, survivesPowerCut: false)
     let task = simulation.start { try await service.run() }
     return Instance(service: service, machine: machine, bus: bus, task: task)
   }
@@ -140,7 +141,7 @@ final class Cluster: Sendable {
 
   // MARK: Queries
 
-  private func ask(_ request: QueryRequest) async throws(CaravanError) -> QueryReply {
+  func ask(_ request: QueryRequest) async throws(CaravanError) -> QueryReply {
     let database = try request.database?.model() ?? album
     return try await bus.call(request, to: .partitioned(.query, Partition(of: database), method: "find"))
   }

@@ -10,8 +10,8 @@ enum AppCommands {
   static let leadingFlags: Set<String> = ["socket", "app"]
 
   static let tools: [Tool] =
-    tables + AppRowCommands.tools + [AppCloudCommand.tool] + [AppBatchCommand.tool] + AppSyncCommands.tools + AppConflictCommands.tools
-    + AppDeviceCommands.tools
+    tables + AppRowCommands.tools + [AppCloudCommand.tool, AppBatchCommand.tool] + AppSyncCommands.tools
+    + AppConflictCommands.tools + AppDeviceCommands.tools
 
   /// Operands of the longest command line.
   static let operandLimit = 1_000

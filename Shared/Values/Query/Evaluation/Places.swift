@@ -68,3 +68,24 @@ extension Region {
     }
   }
 }
+
+extension Region {
+  /// Parallels between which a circle lies. It is a little more than the circle, for what is rounded otherwise where
+  /// distances are computed.
+  static func latitudes(metres: Double, from latitude: Double) -> (south: Double, north: Double) {
+    let radius = angle(metres) * 180 / .pi
+    return (max(latitude - radius, -90), min(latitude + radius, 90))
+  }
+
+  /// The same, and how many degrees of longitude it reaches to each side of its centre.
+  /// - Returns: nil: it touches every meridian, as it has a pole in it or nearly so.
+  static func reach(metres: Double, from latitude: Double) -> (south: Double, north: Double, half: Double)? {
+    let (south, north) = latitudes(metres: metres, from: latitude)
+    guard south > -90, north < 90, angle(metres) < .pi / 2 else { return nil }
+    // Where a meridian touches the circle (the law of sines for a right-angled spherical triangle).
+    let half = asin(min(1, sin(angle(metres)) / cos(latitude * .pi / 180))) * 180 / .pi + 1e-7
+    return half < 180 ? (south, north, half) : nil
+  }
+
+  private static func angle(_ metres: Double) -> Double { metres / Location.earthRadius * 1.000_001 + 1e-9 }
+}

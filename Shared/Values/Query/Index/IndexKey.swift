@@ -3,9 +3,9 @@ internal import CaravanModel
 /// What an index keeps in place of a value: bytes whose order is the order of the values. An engine that compares bytes
 /// finds and sorts values of every kind alike, whatever its collation and its number types are.
 ///
-/// An integer or date is eight bytes, big-endian, with its sign bit turned over. A real is eight bytes likewise, all of
-/// them turned over where it is negative. A text, a reference's name or data are a byte 1 and their own bytes. A place is
-/// its `PlaceCell`. Keys of different kinds have no order: a field has one kind.
+/// An integer or date is eight bytes, big-endian, with its sign bit turned over. A real is eight bytes likewise, all
+/// of them turned over where it is negative. A text, a reference's name or data are a byte 1 and their own bytes. A
+/// place is its `PlaceCell`. Keys of different kinds have no order: a field has one kind.
 public struct IndexKey: Sendable, Hashable {
   public let bytes: [UInt8]
 

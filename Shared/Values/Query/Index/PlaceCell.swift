@@ -1,8 +1,8 @@
 internal import CaravanModel
-internal import Glibc
 
-/// A cell of a grid over the earth, of 2³² columns and rows, in degrees. Its code takes bits of latitude and longitude by
-/// turns (Morton 1966), so that codes with the same first bits are a rectangle, and a region is a few ranges of codes.
+/// A cell of a grid over the earth, of 2³² columns and rows, in degrees. Its code takes bits of latitude and
+/// longitude by turns (Morton 1966), so that codes with the same first bits are a rectangle, and a region is a few
+/// ranges of codes.
 struct PlaceCell {
   let latitude: UInt32
   let longitude: UInt32
@@ -122,21 +122,17 @@ extension Region {
     case .rectangle:
       return Self.rectangles(south: numbers[0], west: numbers[1], north: numbers[2], east: numbers[3])
     case .circle:
-      // A little more than the circle, for what the evaluator's formula and this one round otherwise.
-      let radius = numbers[2] / Location.earthRadius * 1.000_001 + 1e-9
-      let (latitude, longitude) = (numbers[0] * .pi / 180, numbers[1])
-      let (south, north) = ((latitude - radius) * 180 / .pi, (latitude + radius) * 180 / .pi)
-      // A circle around a pole touches every meridian.
-      guard south > -90, north < 90, radius < .pi / 2 else {
-        return Self.rectangles(south: max(south, -90), west: -180, north: min(north, 90), east: 180)
+      let centre = (latitude: numbers[0], longitude: numbers[1])
+      guard let reach = Self.reach(metres: numbers[2], from: centre.latitude) else {
+        let whole = Self.latitudes(metres: numbers[2], from: centre.latitude)
+        return Self.rectangles(south: whole.south, west: -180, north: whole.north, east: 180)
       }
-      let half = asin(min(1, sin(radius) / cos(latitude))) * 180 / .pi + 1e-7
-      guard half < 180 else { return Self.rectangles(south: south, west: -180, north: north, east: 180) }
       func onMap(_ longitude: Double) -> Double {
         longitude < -180 ? longitude + 360 : longitude > 180 ? longitude - 360 : longitude
       }
       return Self.rectangles(
-        south: south, west: onMap(longitude - half), north: north, east: onMap(longitude + half))
+        south: reach.south, west: onMap(centre.longitude - reach.half), north: reach.north,
+        east: onMap(centre.longitude + reach.half))
     }
   }
 

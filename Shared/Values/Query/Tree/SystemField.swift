@@ -3,7 +3,8 @@ public import CaravanModel
 /// What the store keeps of every record, as a query names it: as CloudKit does. A field of the type that has the same
 /// name is meant before it.
 public enum SystemField: String, Sendable, Hashable, CaseIterable {
-  /// When the record was made, in Unix milliseconds on the store's clock; null where it is from before stores kept that.
+  /// When the record was made, in Unix milliseconds on the store's clock; null where it is from before stores kept
+  /// that.
   case created = "___createTime"
   /// When it was last changed.
   case modified = "___modTime"

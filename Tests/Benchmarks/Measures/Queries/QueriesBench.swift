@@ -25,7 +25,7 @@ struct QueriesBench: Sendable {
     else { throw CaravanError(.internalError, "a proposal was answered with something else") }
     let bus = try await suite.connect(as: "cli")
     _ = try await ask(bus, Predicate(), sample)
-    let floor = try QueryFloor(directory: suite.directory, sample: sample)
+    let floor = try QueryBaseline(directory: suite.directory, sample: sample)
     for first in stride(from: 0, to: rows, by: Limits.recordsPerCommit) {
       let batch = (first..<min(rows, first + Limits.recordsPerCommit)).map { sample.row($0, suite.host.random) }
       try await device.save(
@@ -42,7 +42,7 @@ struct QueriesBench: Sendable {
   }
 
   private func measure(
-    _ kind: QuerySample.Kind, _ sample: QuerySample, _ floor: QueryFloor, _ trip: Samples, _ bus: NATSBus
+    _ kind: QuerySample.Kind, _ sample: QuerySample, _ floor: QueryBaseline, _ trip: Samples, _ bus: NATSBus
   ) async throws {
     // The first question builds the index.
     let start = suite.host.clock.now

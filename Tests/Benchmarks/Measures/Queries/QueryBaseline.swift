@@ -4,7 +4,7 @@ internal import CaravanWire
 
 /// The same records in a file of SQLite's, with the index that somebody would make by hand for each question: b-trees,
 /// FTS5, R*Tree.
-struct QueryFloor {
+struct QueryBaseline {
   private let connection: Connection
 
   init(directory: String, sample: QuerySample) throws {

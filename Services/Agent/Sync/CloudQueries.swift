@@ -60,14 +60,13 @@ public struct CloudPage: Sendable, Hashable {
   }
 }
 
-extension SyncEngine {
-  public func query(_ question: CloudQuestion) async throws(CaravanError) -> CloudPage {
-    guard schedule.permitsSpeaking else {
-      throw CaravanError(
-        .networkNotPermitted, "the cloud may not be asked over this link: it answers when the link is one it may use")
-    }
-    try await awaitConnection()
-    let device = identity.device
+/// Carries questions of apps to the query service and its answers back.
+struct CloudQueries: Sendable {
+  let exchanger: Exchanger
+  let device: EnrolledDevice
+
+  /// - Throws: why there is no answer, or what the cloud refused.
+  func ask(_ question: CloudQuestion) async throws(CaravanError) -> CloudPage {
     let database = DatabaseID(
       container: question.app, environment: device.environment, owner: question.isPublic ? nil : device.user)
     var request = QueryRequest(CaravanModel.Query(question, of: database))
@@ -99,4 +98,9 @@ extension CloudPage {
     self.init(
       records: records, type: try required(reply.type, "type").model(), cursor: reply.cursor, count: reply.count)
   }
+}
+
+extension CaravanError {
+  static let mayNotAsk = CaravanError(
+    .networkNotPermitted, "the cloud may not be asked over this link: it answers when the link is one it may use")
 }
