@@ -24,6 +24,7 @@ final class Reader {
     reading.cacheBytes = min(options.cacheBytes, 1 << 20)
     connection = try Connection(.file(path), reading)
     try connection.defend()
+    try connection.allowRowFunctions()
     connection.limitPatterns(to: StoreLimits.patternBytes)
   }
 
@@ -118,6 +119,8 @@ struct SelectionGuard {
   let rows: RowTable
   /// Those of the statement around it.
   private let selects: Int
+  /// What the statement around it calls, each of which may take long for a single row.
+  private let called: Set<String>
   private let box = Box()
 
   private final class Box {
@@ -138,9 +141,11 @@ struct SelectionGuard {
   /// Known once the statement is compiled.
   var isHeavy: Bool { box.isHeavy }
 
-  init(_ rows: RowTable, selects: Int = 1) {
+  init(_ rows: RowTable, selects: Int = 1, calls functions: Set<String> = []) {
     self.rows = rows
     self.selects = selects
+    called = functions
+    box.isHeavy = !functions.isEmpty
   }
 
   func answer(to request: AuthorizerRequest) -> AuthorizerAnswer {
@@ -152,7 +157,8 @@ struct SelectionGuard {
       return table == rows.name ? .allow : refuse("a selection can use the columns of its own table only")
     case .function(let name):
       if Self.heavy.contains(name.lowercased()) { box.isHeavy = true }
-      return Self.functions.contains(name.lowercased()) ? .allow : refuse("the function '\(name)' is not available")
+      return Self.functions.union(called).contains(name.lowercased())
+        ? .allow : refuse("the function '\(name)' is not available")
     case .recursive, .insert, .update, .delete, .transaction, .pragma, .attach, .other:
       return refuse("a selection is one expression over the table's columns")
     }

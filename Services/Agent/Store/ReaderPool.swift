@@ -35,26 +35,3 @@ final class ReaderPool: StorePart {
     idle = []
   }
 }
-
-extension Reader {
-  /// - Parameter others: that come before them.
-  static func bind(_ arguments: [Value], to statement: Statement, after others: Int = 0) throws(CaravanError) {
-    for (index, argument) in arguments.enumerated() {
-      let value: SQLValue =
-        switch argument {
-        case .null: .null
-        case .text(let text): .text(text)
-        case .integer(let number): .integer(number)
-        case .real(let number): .real(number)
-        case .data(let bytes): .blob(bytes)
-        // As the column shows it to SQL.
-        case .reference(let reference): .text(reference.target)
-        case .asset, .assetList, .location, .list:
-          throw CaravanError(
-            .invalidData,
-            "argument \(index + 1) is \(argument.kindName): only texts, numbers, bytes and references can be compared")
-        }
-      try value.bind(to: statement, at: Int32(others + index) + 1)
-    }
-  }
-}

@@ -46,8 +46,11 @@ final class Readers: TablePart {
     let reader = try pool.take()
     do {
       try reader.connection.begin(.read)
-      let prepared = try reader.prepared(try selectText(request, of: state), SelectionGuard(state.rows))
-      try Reader.bind(request.selection?.arguments ?? [], to: prepared.statement)
+      let selection = try rows(request.selection, of: state)
+      let prepared = try reader.prepared(
+        try selectText(request, selection, of: state),
+        SelectionGuard(state.rows, calls: selection?.functions ?? []))
+      try selection?.bind(to: prepared.statement)
       // A snapshot begins with the first thing read in it.
       if prepared.isHeavy { _ = try reader.connection.first("SELECT 1 FROM tables LIMIT 1") { $0.integer(0) } }
       return ReadCursor(
@@ -123,7 +126,7 @@ final class Readers: TablePart {
   }
 
   private func selectText(
-    _ request: ReadRequest, of state: TableState
+    _ request: ReadRequest, _ selection: RowSelection?, of state: TableState
   ) throws(CaravanError) -> String {
     // All columns, for the checksum is of the whole row.
     let names =
@@ -146,19 +149,18 @@ final class Readers: TablePart {
     order.append("_row")
     return """
       SELECT \(names.joined(separator: ", ")) FROM \(state.rows.quotedName)
-      WHERE \(try condition(request.selection, of: state))\(request.isAside ? " AND \(RowTable.isUnsent)" : "")
+      WHERE \(condition(selection))\(request.isAside ? " AND \(RowTable.isUnsent)" : "")
       ORDER BY \(order.joined(separator: ", "))
       """
   }
 
-  func condition(_ selection: Selection?, of state: TableState) throws(CaravanError) -> String {
-    guard let selection else { return RowTable.visible }
-    let text = try SelectionText(selection.text, columns: Set(state.schema.columns.map(\.name)))
-    guard text.arguments == selection.arguments.count else {
-      throw CaravanError(
-        .invalidData,
-        "the selection has \(text.arguments) '?' and \(selection.arguments.count) arguments came: give one for each")
+  func rows(_ selection: Selection?, of state: TableState) throws(CaravanError) -> RowSelection? {
+    try selection.map { (selection) throws(CaravanError) in
+      try RowSelection(selection.text, selection.arguments, columns: state.schema.columns)
     }
-    return "\(RowTable.visible) AND (\(text.text))"
+  }
+
+  func condition(_ selection: RowSelection?) -> String {
+    selection.map { "\(RowTable.visible) AND (\($0.condition))" } ?? RowTable.visible
   }
 }

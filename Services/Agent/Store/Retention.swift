@@ -35,23 +35,18 @@ final class Retention: TablePart {
   private func belongs(_ cells: [SQLValue], to state: TableState) throws(CaravanError) -> Bool {
     guard let query = state.properties.query else { return true }
     let columns = state.schema.columns
-    let template = try SelectionText(query.template, columns: Set(columns.map(\.name)))
-    guard template.arguments == query.parameters.count else {
-      throw CaravanError(
-        .invalidData,
-        "the query has \(template.arguments) '?' and \(query.parameters.count) parameters came: give one for each")
-    }
+    let kept = try RowSelection(query.template, query.parameters, columns: columns, subject: "query")
     // The cells compare as those of the table would.
     let row = columns.enumerated().map { index, column in
       let cell = RowTable.seen("?\(index + 1)", of: column)
       return "CAST(\(cell) AS \(RowTable.affinity(column))) AS \(RowTable.quoted(column.name))"
     }
-    let text = "SELECT 1 FROM (SELECT \(row.joined(separator: ", "))) WHERE (\(template.text))"
+    let text = "SELECT 1 FROM (SELECT \(row.joined(separator: ", "))) WHERE (\(kept.condition))"
     let reader = try readers.take()
     defer { readers.giveBack(reader) }
-    let statement = try reader.prepared(text, SelectionGuard(state.rows, selects: 2)).statement
+    let statement = try reader.prepared(text, SelectionGuard(state.rows, selects: 2, calls: kept.functions)).statement
     for (index, cell) in cells.enumerated() { try cell.bind(to: statement, at: Int32(index) + 1) }
-    try Reader.bind(query.parameters, to: statement, after: cells.count)
+    try kept.bind(to: statement, from: Int32(cells.count) + 1)
     defer { statement.reset() }
     return try reader.pace.bounded(on: reader.connection) { () throws(CaravanError) in try statement.next() != nil }
   }

@@ -43,7 +43,7 @@ struct SelectedKeys: TablePart {
     let reader = try readers.pool.take()
     let prepared: Reader.Prepared
     do throws(CaravanError) {
-      prepared = try prepare(keysOf: selection, "", in: state, reader)
+      prepared = try prepare(keysOf: selection, "", in: state, reader).prepared
       if !prepared.isHeavy {
         let keys = try reader.within(.short) { () throws(CaravanError) in try Self.keys(prepared.statement) }
         if let keys {
@@ -81,8 +81,8 @@ struct SelectedKeys: TablePart {
   ) throws(CaravanError) -> [Int64] {
     let reader = try readers.pool.take()
     defer { readers.pool.giveBack(reader) }
-    let statement = try prepare(keysOf: selection, " AND _row = ?", in: try state(table), reader).statement
-    let last = Int32(selection?.arguments.count ?? 0) + 1
+    let (prepared, parameters) = try prepare(keysOf: selection, " AND _row = ?", in: try state(table), reader)
+    let (statement, last) = (prepared.statement, Int32(parameters) + 1)
     let kept = try reader.within(.short) { () throws(CaravanError) in
       var kept: [Int64] = []
       for key in changed {
@@ -100,12 +100,12 @@ struct SelectedKeys: TablePart {
 
   private func prepare(
     keysOf selection: Selection?, _ more: String, in state: TableState, _ reader: Reader
-  ) throws(CaravanError) -> Reader.Prepared {
-    let condition = try readers.condition(selection, of: state)
-    let text = "SELECT _row FROM \(state.rows.quotedName) WHERE \(condition)\(more) ORDER BY _row"
-    let prepared = try reader.prepared(text, SelectionGuard(state.rows))
-    try Reader.bind(selection?.arguments ?? [], to: prepared.statement)
-    return prepared
+  ) throws(CaravanError) -> (prepared: Reader.Prepared, parameters: Int) {
+    let rows = try readers.rows(selection, of: state)
+    let text = "SELECT _row FROM \(state.rows.quotedName) WHERE \(readers.condition(rows))\(more) ORDER BY _row"
+    let prepared = try reader.prepared(text, SelectionGuard(state.rows, calls: rows?.functions ?? []))
+    try rows?.bind(to: prepared.statement)
+    return (prepared, rows?.parameters.count ?? 0)
   }
 
   private static func keys(_ statement: Statement) throws(CaravanError) -> [Int64] {

@@ -21,12 +21,23 @@ public final class RowFunction: Bindable {
     fileprivate let count: Int32
     fileprivate let values: UnsafeMutablePointer<OpaquePointer?>
 
-    private func value(_ index: Int) -> OpaquePointer? {
+    private func handle(_ index: Int) -> OpaquePointer? {
       precondition(index >= 0 && index + 1 < count, "argument \(index) of \(count - 1)")
       return values[index + 1]
     }
 
-    public func integer(_ index: Int) -> Int64 { sqlite3_value_int64(value(index)) }
+    /// As the type it has there.
+    public func value(_ index: Int) -> SQLValue {
+      switch sqlite3_value_type(handle(index)) {
+      case SQLITE_INTEGER: .integer(integer(index))
+      case SQLITE_FLOAT: .real(sqlite3_value_double(handle(index)))
+      case SQLITE_TEXT: .text(text(index))
+      case SQLITE_BLOB: .blob(bytes(index))
+      default: .null
+      }
+    }
+
+    public func integer(_ index: Int) -> Int64 { sqlite3_value_int64(handle(index)) }
 
     /// The text; empty for NULL.
     public func text(_ index: Int) -> String { String(decoding: raw(index), as: UTF8.self) }
@@ -35,7 +46,7 @@ public final class RowFunction: Bindable {
     public func bytes(_ index: Int) -> [UInt8] { [UInt8](raw(index)) }
 
     private func raw(_ index: Int) -> UnsafeBufferPointer<UInt8> {
-      let value = value(index)
+      let value = handle(index)
       guard let start = sqlite3_value_blob(value) else { return UnsafeBufferPointer(start: nil, count: 0) }
       return UnsafeBufferPointer(
         start: start.assumingMemoryBound(to: UInt8.self), count: Int(sqlite3_value_bytes(value)))
