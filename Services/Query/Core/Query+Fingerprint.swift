@@ -8,6 +8,11 @@ extension Query {
     hash.add(database.shard(0).description)
     hash.add(type)
     hash.add(zone ?? "")
+    switch viewer {
+    case nil: hash.add("everybody")
+    case .anonymous: hash.add("anonymous")
+    case .user(let author): hash.add("user \(author)")
+    }
     hash.add(text?.text ?? "")
     for argument in text?.arguments ?? [] { hash.add(argument) }
     for term in predicate.terms {

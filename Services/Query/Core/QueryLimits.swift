@@ -18,6 +18,7 @@ package enum QueryLimits {
   package static let cacheBytes = 32 << 20
   /// Records in one step of building an index; others use the index between two steps.
   package static let recordsPerStep = 500
+  package static let bytesPerStep = 4 << 20
   /// How long a query waits for an index that it needs.
   package static let buildPatience: Duration = .seconds(4)
   /// How long a query waits for what its asker has seen.
@@ -29,7 +30,7 @@ package enum QueryLimits {
   package static let weighedSources = 8
   /// What one query may cost, in instructions of SQLite's; a record that the evaluator looks at costs as many as
   /// `recordCost`.
-  package static let steps = 200_000_000
+  package static let steps = 50_000_000
   package static let recordCost = 500
   /// Record types kept, by id.
   package static let cachedTypes = 4_096
@@ -37,8 +38,14 @@ package enum QueryLimits {
   package static let latestTypeMilliseconds: Int64 = 2_000
   /// For what another partition has of a default zone.
   package static let shardDeadline: Duration = .seconds(5)
-  /// Requests of one partition at a time.
-  package static let inFlight = 8
+  /// Requests of one partition at a time, and of them those about the databases of one user, or about one public
+  /// database: some of them only wait, for an index or for what their asker has seen.
+  package static let inFlight = 32
+  package static let inFlightPerTenant = 6
+  /// Connections that answer queries, each for some of the partitions: what is costly holds up no others.
+  package static let readers = 4
+  /// Bytes of a statement that is kept prepared.
+  package static let keptStatementBytes = 4 << 10
   /// How long a change may wait for others, to be indexed together with them in one transaction; a query does not wait.
   package static let lingerMilliseconds: Int64 = 1_000
   /// So many change events, or bytes of them, are indexed at once.

@@ -98,7 +98,9 @@ actor IndexReader {
   private func visit(
     _ fragment: SQLFragment, _ cost: Cost, _ take: (CaravanSQLite.Row) -> Bool
   ) throws(CaravanError) {
-    let statement = try connection.statement(text: fragment.sql)
+    // What nobody is likely to ask again as it is would take the place of many others.
+    let isKept = fragment.sql.utf8.count <= QueryLimits.keptStatementBytes
+    let statement = isKept ? try connection.statement(text: fragment.sql) : try connection.prepare(fragment.sql)
     for (index, parameter) in fragment.parameters.enumerated() {
       try parameter.bindable { cost.steps += QueryLimits.recordCost }.bind(to: statement, at: Int32(index) + 1)
     }

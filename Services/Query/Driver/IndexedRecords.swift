@@ -50,17 +50,22 @@ struct IndexedRecords {
   func fill(
     _ indexes: [IndexCatalog.Index], of table: IndexCatalog.Table, after place: IndexCatalog.Place, atMost count: Int
   ) throws(CaravanError) -> IndexCatalog.Place? {
-    let rows = try connection.all(
+    var rows: [(id: Int64, zone: String, cells: RecordCells)] = []
+    var (bytes, hasMore) = (0, false)
+    let statement = try connection.statement(
       """
       SELECT id, zone, name, modified, made, maker, body FROM records
-      WHERE in_table = ? AND (zone, name) > (?, ?) ORDER BY zone, name LIMIT ?
-      """, table.id, place.zone, place.name, count
-    ) { row throws(CaravanError) in
-      let cells = RecordCells(
-        name: row.text(2),
-        authorship: Authorship(modified: row.integer(3), created: row.integer(4), creator: row.text(5)),
-        fields: try BodyCells(row.bytes(6)))
-      return (id: row.integer(0), zone: row.text(1), cells: cells)
+      WHERE in_table = ? AND (zone, name) > (?, ?) ORDER BY zone, name
+      """)
+    try statement.visit(table.id, place.zone, place.name) { row throws(CaravanError) in
+      hasMore = rows.count == count || bytes >= QueryLimits.bytesPerStep
+      guard !hasMore else { return false }
+      let body = row.bytes(6)
+      bytes += body.count
+      let authorship = Authorship(modified: row.integer(3), created: row.integer(4), creator: row.text(5))
+      let cells = RecordCells(name: row.text(2), authorship: authorship, fields: try BodyCells(body))
+      rows.append((row.integer(0), row.text(1), cells))
+      return true
     }
     let members = indexes.filter { $0.need.use == .members }
     let hasWords = indexes.contains { $0.need.use == .words }
@@ -72,7 +77,7 @@ struct IndexedRecords {
       try fill(members: members, of: row.cells, row.id, in: table)
       if hasWords { try fill(wordsOf: row.cells, row.id, in: table) }
     }
-    guard rows.count == count, let last = rows.last else { return nil }
+    guard hasMore, let last = rows.last else { return nil }
     return IndexCatalog.Place(zone: last.zone, name: last.cells.name)
   }
 

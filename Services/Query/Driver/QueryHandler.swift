@@ -7,12 +7,14 @@ import CaravanWire
 /// Answers `find`.
 struct QueryHandler: Sendable {
   let writer: IndexWriter
-  let reader: IndexReader
+  /// Each for some of the partitions.
+  let readers: [IndexReader]
   let builder: IndexBuilder
   let types: TypeSource
   let metrics: QueryMetrics
   let bus: any MessageBus
   let clock: any Clock
+  let shares = TenantShares()
 
   /// Called with a database before it is looked at: returns when the index has it.
   typealias Preparation = @Sendable (DatabaseID) async throws(CaravanError) -> Void
@@ -25,6 +27,16 @@ struct QueryHandler: Sendable {
     guard right == partition else {
       throw CaravanError(.invalidData, "database \(query.database) belongs to partition \(right), not \(partition)")
     }
+    // Whoever asks about a shard answers a question about the whole, which has its place.
+    guard query.database.shard == 0 else { return try await find(query, in: partition, after: prepare) }
+    return try await shares.within(query.database) { () async throws(CaravanError) in
+      try await find(query, in: partition, after: prepare)
+    }
+  }
+
+  private func find(
+    _ query: Query, in partition: Partition, after prepare: Preparation
+  ) async throws(CaravanError) -> QueryReply {
     var reply: QueryReply
     let shards = query.database.shard == 0 ? try await types.shards(of: query.database) : 1
     if shards > 1 {
@@ -73,6 +85,7 @@ struct QueryHandler: Sendable {
   private func page(
     _ query: CompiledQuery, _ key: TableKey, _ partition: Partition
   ) async throws(CaravanError) -> IndexReader.Page {
+    let reader = readers[Int(partition.number) % readers.count]
     var prepared = try await writer.prepare(key, query.needs)
     if prepared?.isReady == false {
       await builder.build(key, patience: QueryLimits.buildPatience)

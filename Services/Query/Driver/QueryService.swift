@@ -90,8 +90,12 @@ final class QueryWork: PartitionWork {
     let writer = try IndexWriter(file, executors: host.executors)
     let metrics = QueryMetrics(host.metrics)
     builder = IndexBuilder(writer, clock: host.clock, metrics: metrics)
+    var readers: [IndexReader] = []
+    for _ in 0..<QueryLimits.readers {
+      readers.append(try IndexReader(file, steps: steps, executors: host.executors))
+    }
     handler = QueryHandler(
-      writer: writer, reader: try IndexReader(file, steps: steps, executors: host.executors), builder: builder,
+      writer: writer, readers: readers, builder: builder,
       types: TypeSource(SchemaClient(bus: bus, clock: host.clock, metrics: host.metrics), clock: host.clock),
       metrics: metrics, bus: bus, clock: host.clock)
   }
@@ -154,7 +158,7 @@ final class QueryWork: PartitionWork {
   func handOver(_ lease: PartitionLease) async {}
 
   func close() async {
-    await handler.reader.close()
+    for reader in handler.readers { await reader.close() }
     await handler.writer.close()
     lock.release()
   }

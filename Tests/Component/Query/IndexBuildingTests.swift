@@ -108,4 +108,33 @@ import Testing
       #expect(try cluster.find(query(Self.asked[0].terms)).hits.count == 10)
     }
   }
+
+  @Test("CK-80: who asks for what does not come takes a few places of their own, and others are answered meanwhile")
+  func shares() throws {
+    let (cluster, _, type) = try Self.started()
+    let bobs = try (0..<10_000).lazy.map {
+      try DatabaseID(container: album.container, environment: .development, owner: UserID("bob\($0)"))
+    }
+    .first { Partition(of: $0) == Partition(of: album) }
+    let other = try #require(bobs)
+    try cluster.save([("b", RecordFields())], type: type, to: zone("photos", in: other))
+    #expect(try cluster.findAll(Query(database: other, type: "photos")).count == 1)
+    var hopeless = query()
+    hopeless.seen = [Query.Seen(zone: "photos", seq: 99)]
+    let request = QueryRequest(hopeless)
+    let waiting = (0..<QueryLimits.inFlight).map { _ in
+      cluster.simulation.start { () async -> ErrorCode? in
+        do { _ = try await cluster.ask(request) } catch { return (error as? CaravanError)?.code }
+        return nil
+      }
+    }
+    try cluster.simulation.run(for: .milliseconds(100))
+    #expect(try cluster.findAll(Query(database: other, type: "photos")).count == 1)
+    #expect(waiting.count { $0.result != nil } == QueryLimits.inFlight - QueryLimits.inFlightPerTenant)
+    try cluster.simulation.run(within: .seconds(5)) { waiting.allSatisfy { $0.result != nil } }
+    let codes = waiting.map { try? $0.result?.get() }
+    #expect(codes.count { $0 == .serverBusy } == QueryLimits.inFlight - QueryLimits.inFlightPerTenant)
+    #expect(codes.count { $0 == .unavailable } == QueryLimits.inFlightPerTenant)
+    #expect(try cluster.find(query()).hits.isEmpty, "and the places are free again")
+  }
 }
