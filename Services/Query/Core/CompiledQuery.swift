@@ -32,12 +32,13 @@ package struct CompiledQuery: Sendable {
   /// - Throws: `invalidData` for malformed predicates and foreign cursors; `schemaViolation` naming the field;
   ///   `limitExceeded`; `tableNotFound` where the viewer sees no records of the type.
   package init(_ query: Query, type: RecordType) throws(CaravanError) {
+    // First, as nothing else may be said of a type that the viewer does not see.
+    let visibility = try Visibility(query, type)
     guard (0...Limits.queryRows).contains(query.limit) else {
       throw CaravanError(
         .limitExceeded,
         "a query asks for \(query.limit) records at once: the limit is \(Limits.queryRows), page instead")
     }
-    let visibility = try Visibility(query, type)
     let rows = query.limit == 0 ? QueryLimits.defaultRows : query.limit
     precondition((1...Limits.queryRows).contains(rows), "a page of \(rows) records never ends, or is too long")
     limit = rows
@@ -73,10 +74,6 @@ package struct CompiledQuery: Sendable {
   /// What a query may begin with: best is what has the fewest records.
   package func sources(in indexes: TableIndexes) -> [SQLSource] {
     asked.map { SQLCompiler(indexes).sources($0) } ?? []
-  }
-
-  package static func count(_ source: SQLSource, upTo most: Int) -> SQLFragment {
-    SQLFragment("SELECT count(*) FROM (SELECT * FROM (\(source.ids.sql)) LIMIT \(most))", source.ids.parameters)
   }
 
   /// Whether records can be read in the order of the answer.
@@ -185,22 +182,26 @@ extension TableIndexes {
   }
 
   /// Statements whose common answer is that of the condition, by an index of words or members.
-  fileprivate func lookup(_ condition: Condition) -> [SQLFragment] {
+  fileprivate func lookup(_ condition: Condition) -> SQLLookup? {
+    let field = condition.field
     switch condition.test {
     case .match(_, _, isNegated: false):
-      guard words.contains(condition.field), let asked = condition.words else { return [] }
-      return [
-        SQLFragment("SELECT rowid AS id FROM words WHERE words MATCH ?", [.text(text(asked, of: condition.field))])
-      ]
+      guard let isWhole = words[field], let asked = condition.words else { return nil }
+      let text = text(asked, of: field, orMore: !isWhole)
+      return SQLLookup(
+        [SQLFragment("SELECT rowid AS id FROM words WHERE words MATCH ?", [.text(text)])], isExact: isWhole)
     case .contains(let quantity, let values, isNegated: false):
-      guard members.contains(condition.field) else { return [] }
+      guard let isWhole = members[field] else { return nil }
       let keys = values.compactMap { IndexKey(Cell($0, as: condition.kind)) }
-      guard keys.count == values.count, !keys.isEmpty else { return [] }
-      switch quantity {
-      case .all: return keys.map { member([$0], of: condition.field) }
-      case .any: return [member(keys, of: condition.field)]
-      }
-    case .match, .contains, .compare, .among, .prefix, .like, .containsLike, .inside: return []
+      guard keys.count == values.count, !keys.isEmpty else { return nil }
+      let others: [IndexKey] = isWhole ? [] : [Self.more]
+      let statements =
+        switch quantity {
+        case .all: keys.map { member([$0] + others, of: field) }
+        case .any: [member(keys + others, of: field)]
+        }
+      return SQLLookup(statements, isExact: isWhole && keys.allSatisfy(\.isWhole))
+    case .match, .contains, .compare, .among, .prefix, .like, .containsLike, .inside: return nil
     }
   }
 
@@ -214,11 +215,13 @@ extension TableIndexes {
   }
 
   /// What FTS5 is asked (https://sqlite.org/fts5.html §3): words have no quotes.
-  private func text(_ asked: WordQuery, of field: UInt32) -> String {
+  /// - Parameter orMore: or records that have more words than the index has of them.
+  private func text(_ asked: WordQuery, of field: UInt32, orMore: Bool) -> String {
     let phrases = asked.phrases.map { phrase in
       let tokens = phrase.words.map { Self.token($0, table: table, field: field) }
       return "\"\(tokens.joined(separator: " "))\"\(phrase.isPrefix ? " *" : "")"
     }
-    return phrases.joined(separator: asked.quantity == .all ? " AND " : " OR ")
+    let text = phrases.joined(separator: asked.quantity == .all ? " AND " : " OR ")
+    return orMore ? "(\(text)) OR \"\(Self.token("", table: table, field: field))\"" : text
   }
 }

@@ -14,11 +14,18 @@ package enum QueryLimits {
   package static let keysPerTable = 16
   /// Fields whose words or members have an index, of one type in one database.
   package static let lookupsPerTable = 16
+  /// An index that no query has used for so long makes room for another one.
+  package static let unusedMilliseconds: Int64 = 86_400_000
+  /// So exactly is known when an index was used last.
+  package static let usedMilliseconds: Int64 = 3_600_000
+  /// What an index takes of one field of one record; records that have more are looked at one by one.
+  package static let membersPerRecord = 1_000
+  package static let wordsPerRecord = 10_000
   /// Pages of the index that its writer and its reader keep, each.
   package static let cacheBytes = 32 << 20
   /// Records in one step of building an index; others use the index between two steps.
-  package static let recordsPerStep = 500
-  package static let bytesPerStep = 4 << 20
+  package static let recordsPerBuildStep = 500
+  package static let bytesPerBuildStep = 4 << 20
   /// How long a query waits for an index that it needs.
   package static let buildPatience: Duration = .seconds(4)
   /// How long a query waits for what its asker has seen.
@@ -29,19 +36,26 @@ package enum QueryLimits {
   /// Ways to begin that one query weighs up.
   package static let weighedSources = 8
   /// What one query may cost, in instructions of SQLite's; a record that the evaluator looks at costs as many as
-  /// `recordCost`.
+  /// `recordCost`, one for each `bytesPerStep` of its body to have it, and one for each byte that a text is compared
+  /// word by word or with a pattern.
   package static let steps = 50_000_000
   package static let recordCost = 500
+  package static let bytesPerStep = 32
+  /// And how long it may run, as indexes of words count no instructions.
+  package static let runTime: Duration = .seconds(4)
+  /// Tables of the index whose indexes are remembered.
+  package static let cachedTables = 4_096
   /// Record types kept, by id.
   package static let cachedTypes = 4_096
   /// How long the latest type of a name is believed.
   package static let latestTypeMilliseconds: Int64 = 2_000
   /// For what another partition has of a default zone.
   package static let shardDeadline: Duration = .seconds(5)
-  /// Requests of one partition at a time, and of them those about the databases of one user, or about one public
-  /// database: some of them only wait, for an index or for what their asker has seen.
+  /// Requests of one partition at a time, of them those about the databases of one user or about one public database,
+  /// and of these those of one viewer: some of them only wait, for an index or for what their asker has seen.
   package static let inFlight = 32
   package static let inFlightPerTenant = 6
+  package static let inFlightPerViewer = 3
   /// Connections that answer queries, each for some of the partitions: what is costly holds up no others.
   package static let readers = 4
   /// Bytes of a statement that is kept prepared.

@@ -77,7 +77,12 @@ extension RecordType {
       if let text = query.text { try bound(text) } else {
         try Expression(query.predicate) { name throws(CaravanError) in try indexed(name, for: []) }
       }
-    for condition in expression?.leaves ?? [] {
+    let leaves = expression?.leaves ?? []
+    guard leaves.count <= Limits.predicateTerms else {
+      throw CaravanError(
+        .limitExceeded, "a query has \(leaves.count) comparisons: the limit is \(Limits.predicateTerms)")
+    }
+    for condition in leaves {
       guard let field = field(id: condition.field) else { continue }
       let isMatch = if case .match = condition.test { true } else { false }
       try check(field, for: isMatch ? .searchable : .queryable)

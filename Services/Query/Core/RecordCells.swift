@@ -23,14 +23,22 @@ package struct RecordCells: Sendable {
   package func key(_ field: UInt32, _ kind: FieldKind) -> IndexKey { IndexKey(cell(field, kind)) ?? .null }
 
   /// The keys of a list's members, each once.
-  package func members(_ field: UInt32, _ kind: FieldKind) -> Set<IndexKey> {
+  /// - Returns: nil: they are more than an index takes.
+  package func members(_ field: UInt32, _ kind: FieldKind) -> Set<IndexKey>? {
     guard case .list(let items) = cell(field, kind, isList: true) else { return [] }
-    return Set(items.compactMap { IndexKey($0) }.filter { $0 != .null })
+    let keys = Set(items.lazy.compactMap { IndexKey($0) }.filter { $0 != .null })
+    return keys.count <= QueryLimits.membersPerRecord ? keys : nil
   }
 
   /// What the index of words has for a text.
-  package func words(_ field: UInt32, table: Int64) -> [String] {
+  /// - Returns: nil: it is more than an index takes.
+  package func words(_ field: UInt32, table: Int64) -> [String]? {
     guard case .bytes(let text) = cell(field, .text) else { return [] }
-    return Words(String(decoding: text, as: UTF8.self)).map { TableIndexes.token($0, table: table, field: field) }
+    var tokens: [String] = []
+    for word in Words(String(decoding: text, as: UTF8.self)) {
+      guard tokens.count < QueryLimits.wordsPerRecord else { return nil }
+      tokens.append(TableIndexes.token(word, table: table, field: field))
+    }
+    return tokens
   }
 }

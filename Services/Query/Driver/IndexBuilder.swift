@@ -1,13 +1,30 @@
 import CaravanModel
 import CaravanRuntime
 
-/// Builds indexes in steps, between which others use the file: one table after another, for as long as the service
-/// runs. What was begun before goes on.
+/// Builds indexes in steps, between which others use the file: one step of each table in turn, for as long as the
+/// service runs. What was begun before goes on.
 final class IndexBuilder: Sendable {
   private struct Work {
+    /// The first is next.
     var tables: [TableKey] = []
     /// Opened when the table is ready.
     var latches: [TableKey: Latch] = [:]
+    /// How often it was asked for: more may be to be built than a step has found.
+    var asked: [TableKey: Int] = [:]
+
+    mutating func turn() -> (table: TableKey, asked: Int)? {
+      guard let table = tables.first else { return nil }
+      tables.append(tables.removeFirst())
+      return (table, asked[table, default: 0])
+    }
+
+    /// - Returns: nil: somebody has asked for more meanwhile.
+    mutating func done(_ table: TableKey, asked count: Int) -> Latch? {
+      guard asked[table, default: 0] == count else { return nil }
+      tables.removeAll { $0 == table }
+      asked[table] = nil
+      return latches.removeValue(forKey: table)
+    }
   }
 
   private let writer: IndexWriter
@@ -28,10 +45,11 @@ final class IndexBuilder: Sendable {
   /// Returns when the table's indexes are built, or after `patience`.
   func build(_ table: TableKey, patience: Duration) async {
     let latch = work.withLock { work in
+      work.asked[table, default: 0] += 1
+      if !work.tables.contains(table) { work.tables.append(table) }
       if let latch = work.latches[table] { return latch }
       let latch = Latch()
       work.latches[table] = latch
-      if !work.tables.contains(table) { work.tables.append(table) }
       return latch
     }
     more.raise()
@@ -44,33 +62,29 @@ final class IndexBuilder: Sendable {
     let unfinished = try await writer.unfinished()
     work.withLock { $0.tables = unfinished + $0.tables.filter { !unfinished.contains($0) } }
     while !Task.isCancelled {
-      guard let table = work.withLock({ $0.tables.first }) else {
+      guard let (table, asked) = work.withLock({ $0.turn() }) else {
         await more.wait()
         continue
       }
-      guard try await steps(of: table) else { continue }
-      let latch = work.withLock { work in
-        work.tables.removeAll { $0 == table }
-        return work.latches.removeValue(forKey: table)
+      if try await step(table) {
+        // Whoever asked the writer for something meanwhile comes first.
+        await Task.yield()
+      } else {
+        work.withLock { $0.done(table, asked: asked) }?.open()
       }
-      latch?.open()
     }
   }
 
-  /// - Returns: whether the table is ready.
-  private func steps(of table: TableKey) async throws(CaravanError) -> Bool {
+  /// - Returns: whether there is more to be built.
+  private func step(_ table: TableKey) async throws(CaravanError) -> Bool {
     do throws(CaravanError) {
-      while try await writer.step(table) {
-        metrics.steps.add()
-        // Whoever asked the writer for something meanwhile comes first.
-        await Task.yield()
-        if Task.isCancelled { return false }
-      }
-      return true
+      let hasMore = try await writer.step(table)
+      metrics.steps.add()
+      return hasMore
     } catch {
       guard error.isTransient else { throw error }
       try? await clock.sleep(for: Self.pause)
-      return false
+      return true
     }
   }
 }

@@ -1,6 +1,7 @@
 import CaravanModel
 import CaravanQuery
 import CaravanQueryCore
+import CaravanRuntime
 import CaravanSQLite
 
 /// Which tables and indexes an index file has, on its writing connection. They come as they are needed: a table with
@@ -12,15 +13,22 @@ struct IndexCatalog {
     let slot: Int
     /// How far it is built; nil: it has every record.
     var building: Place?
+    /// It lacks the words or members of some records, which have more than it takes.
+    var isPartial = false
+    /// When a query used it last, to an hour.
+    var used: WallTime
   }
 
   /// A record, in the order in which indexes are built.
-  struct Place: Sendable, Hashable {
+  struct Place: Sendable, Equatable {
     let zone: String
     let name: String
 
     static let beginning = Place(zone: "", name: "")
-    fileprivate var bytes: ([UInt8], [UInt8]) { (Array(zone.utf8), Array(name.utf8)) }
+    private var bytes: ([UInt8], [UInt8]) { (Array(zone.utf8), Array(name.utf8)) }
+
+    /// By bytes, as the engine compares texts.
+    static func == (a: Place, b: Place) -> Bool { a.bytes == b.bytes }
 
     fileprivate func precedes(_ other: Place) -> Bool {
       let (a, b) = (bytes, other.bytes)
@@ -30,22 +38,28 @@ struct IndexCatalog {
 
   struct Table: Sendable {
     let id: Int64
+    var generation: Int64 = 0
     var indexes: [Index] = []
 
     var isReady: Bool { indexes.allSatisfy { $0.building == nil } }
 
     /// What queries can use.
     var ready: TableIndexes {
-      var ready = TableIndexes(table: id)
+      var ready = TableIndexes(table: id, generation: generation)
       for index in indexes where index.building == nil {
         let field = index.need.field
         switch index.need.use {
         case .key: ready.slots[field] = index.slot
-        case .members: ready.members.insert(field)
-        case .words: ready.words.insert(field)
+        case .members: ready.members[field] = !index.isPartial
+        case .words: ready.words[field] = !index.isPartial
         }
       }
       return ready
+    }
+
+    /// Whether all of `needs` that it has are ready.
+    func isReady(for needs: [IndexNeed]) -> Bool {
+      !indexes.contains { $0.building != nil && needs.contains($0.need) }
     }
 
     /// Those to be built further: the ones that have got farthest, which begin at one record.
@@ -56,12 +70,32 @@ struct IndexCatalog {
 
     func indexes(for use: IndexNeed.Use) -> [Index] { indexes.filter { $0.need.use == use } }
 
-    /// Those of `needs` that it lacks and has room for.
-    func lacking(_ needs: [IndexNeed]) -> [IndexNeed] {
-      let new = needs.filter { need in !indexes.contains { $0.need == need } }
-      let keys = QueryLimits.keysPerTable - indexes(for: .key).count
-      let others = QueryLimits.lookupsPerTable - indexes.count { $0.need.use != .key }
-      return Array(new.filter { $0.use == .key }.prefix(keys)) + new.filter { $0.use != .key }.prefix(others)
+    /// Those of `needs` that it lacks and has room for, be it in place of one that nobody uses any more.
+    func lacking(_ needs: [IndexNeed], at now: WallTime) -> [(need: IndexNeed, replaced: IndexNeed?)] {
+      var (found, gone): ([(need: IndexNeed, replaced: IndexNeed?)], [IndexNeed]) = ([], [])
+      for need in needs where !indexes.contains(where: { $0.need == need }) {
+        let isKey = need.use == .key
+        let taken = indexes.filter { ($0.need.use == .key) == isKey && !gone.contains($0.need) }
+        let most = isKey ? QueryLimits.keysPerTable : QueryLimits.lookupsPerTable
+        if taken.count + found.count(where: { ($0.need.use == .key) == isKey }) < most {
+          found.append((need, nil))
+          continue
+        }
+        let unused = taken.filter {
+          !needs.contains($0.need) && now.milliseconds - $0.used.milliseconds >= QueryLimits.unusedMilliseconds
+        }
+        guard let oldest = unused.min(by: { $0.used < $1.used }) else { continue }
+        gone.append(oldest.need)
+        found.append((need, oldest.need))
+      }
+      return found
+    }
+
+    /// Those of `needs` whose use is to be written down.
+    func unmarked(_ needs: [IndexNeed], at now: WallTime) -> [IndexNeed] {
+      indexes.filter {
+        needs.contains($0.need) && now.milliseconds - $0.used.milliseconds >= QueryLimits.usedMilliseconds
+      }.map(\.need)
     }
   }
 
@@ -78,26 +112,30 @@ struct IndexCatalog {
   mutating func find(_ key: TableKey) throws(CaravanError) -> Table? {
     if let table = known[key] { return table }
     let database = key.database
-    let id = try connection.first(
-      "SELECT id FROM tables WHERE container = ? AND environment = ? AND owner = ? AND definition = ?",
+    let row = try connection.first(
+      "SELECT id, generation FROM tables WHERE container = ? AND environment = ? AND owner = ? AND definition = ?",
       database.container.text, database.environment.rawValue, database.ownerText, key.definition
-    ) { row in row.integer(0) }
-    guard let id else { return nil }
-    let table = Table(id: id, indexes: try indexes(of: id))
+    ) { row in (id: row.integer(0), generation: row.integer(1)) }
+    guard let row else { return nil }
+    let table = Table(id: row.id, generation: row.generation, indexes: try indexes(of: row.id))
     remember(table, as: key)
     return table
   }
 
   private func indexes(of table: Int64) throws(CaravanError) -> [Index] {
     try connection.all(
-      "SELECT field, kind, use, slot, ready, zone, name FROM indexes WHERE in_table = ? ORDER BY field, use", table
+      """
+      SELECT field, kind, use, slot, ready, zone, name, partial, used FROM indexes WHERE in_table = ?
+      ORDER BY field, use
+      """, table
     ) { row -> Index? in
       guard let kind = FieldKind(rawValue: row.text(1)),
         let use = IndexNeed.Use(rawValue: UInt8(clamping: row.integer(2)))
       else { return nil }
       return Index(
         need: IndexNeed(UInt32(clamping: row.integer(0)), kind, use), slot: Int(row.integer(3)),
-        building: row.flag(4) ? nil : Place(zone: row.text(5), name: row.text(6)))
+        building: row.flag(4) ? nil : Place(zone: row.text(5), name: row.text(6)), isPartial: row.flag(7),
+        used: WallTime(milliseconds: row.integer(8)))
     }.compactMap(\.self)
   }
 
@@ -111,24 +149,65 @@ struct IndexCatalog {
     if let table = try find(key) { return table }
     let database = key.database
     try connection.run(
-      "INSERT INTO tables(container, environment, owner, definition) VALUES(?, ?, ?, ?)", database.container.text,
-      database.environment.rawValue, database.ownerText, key.definition)
+      "INSERT INTO tables(container, environment, owner, definition, generation) VALUES(?, ?, ?, ?, 0)",
+      database.container.text, database.environment.rawValue, database.ownerText, key.definition)
     let table = Table(id: connection.lastInsertedRow)
     remember(table, as: key)
     return table
   }
 
-  /// Begins what the table lacks.
-  mutating func begin(_ needs: [IndexNeed], of key: TableKey) throws(CaravanError) {
+  /// Begins what the table lacks, and notes what is used.
+  mutating func begin(_ needs: [IndexNeed], of key: TableKey, at now: WallTime) throws(CaravanError) {
     guard var table = try find(key) else { return }
-    for need in table.lacking(needs) {
+    for (need, replaced) in table.lacking(needs, at: now) {
+      if let replaced { try remove(replaced, from: &table) }
       let taken = Set(table.indexes(for: .key).map(\.slot))
       let slot = need.use == .key ? (1...QueryLimits.keysPerTable).first { !taken.contains($0) } ?? 0 : 0
       precondition(need.use != .key || slot > 0, "a table has no column left for a key")
       try connection.run(
-        "INSERT INTO indexes(in_table, field, use, kind, slot, ready, zone, name) VALUES(?, ?, ?, ?, ?, 0, '', '')",
-        table.id, need.field, Int64(need.use.rawValue), need.kind.rawValue, slot)
-      table.indexes.append(Index(need: need, slot: slot, building: .beginning))
+        """
+        INSERT INTO indexes(in_table, field, use, kind, slot, ready, zone, name, partial, used)
+        VALUES(?, ?, ?, ?, ?, 0, '', '', 0, ?)
+        """, table.id, need.field, Int64(need.use.rawValue), need.kind.rawValue, slot, now.milliseconds)
+      table.indexes.append(Index(need: need, slot: slot, building: .beginning, used: now))
+    }
+    for need in table.unmarked(needs, at: now) {
+      for position in table.indexes.indices where table.indexes[position].need == need {
+        table.indexes[position].used = now
+      }
+      try connection.run(
+        "UPDATE indexes SET used = ? WHERE in_table = ? AND field = ? AND use = ?", now.milliseconds, table.id,
+        need.field, Int64(need.use.rawValue))
+    }
+    remember(table, as: key)
+  }
+
+  /// What another index will write anew stays in the records until then.
+  private func remove(_ need: IndexNeed, from table: inout Table) throws(CaravanError) {
+    table.indexes.removeAll { $0.need == need }
+    try connection.run(
+      "DELETE FROM indexes WHERE in_table = ? AND field = ? AND use = ?", table.id, need.field,
+      Int64(need.use.rawValue))
+    try renew(&table)
+  }
+
+  /// Whoever still knows the table as it was asks again.
+  private func renew(_ table: inout Table) throws(CaravanError) {
+    table.generation += 1
+    try connection.run("UPDATE tables SET generation = ? WHERE id = ?", table.generation, table.id)
+  }
+
+  /// Some record has more than these indexes take.
+  mutating func setPartial(_ needs: [IndexNeed], of key: TableKey) throws(CaravanError) {
+    guard var table = try find(key) else { return }
+    for position in table.indexes.indices where needs.contains(table.indexes[position].need) {
+      guard !table.indexes[position].isPartial else { continue }
+      table.indexes[position].isPartial = true
+      let need = table.indexes[position].need
+      try connection.run(
+        "UPDATE indexes SET partial = 1 WHERE in_table = ? AND field = ? AND use = ?", table.id, need.field,
+        Int64(need.use.rawValue))
+      try renew(&table)
     }
     remember(table, as: key)
   }

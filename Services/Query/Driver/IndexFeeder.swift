@@ -21,18 +21,20 @@ struct IndexFeeder: ChangeConsumer {
 
   /// What several commits leave of one zone: of each record the last.
   private struct ZoneBatch {
-    /// nil: gone.
-    var records: [String: IndexRow?] = [:]
+    /// By the bytes of their names, as two texts that are equal to Swift may be two names; nil: gone.
+    private var records: [[UInt8]: (name: String, row: IndexRow?)] = [:]
     var progress: ZoneProgress
 
+    init(_ progress: ZoneProgress) { self.progress = progress }
+
+    mutating func add(_ row: IndexRow?, of name: String) { records[Array(name.utf8)] = (name, row) }
+
     func update(of zone: ZoneID) -> IndexUpdate {
-      var rows: [IndexRow] = []
-      var removed: [String] = []
       // In the order of the table.
-      for (name, row) in records.sorted(by: { $0.key < $1.key }) {
-        if let row { rows.append(row) } else { removed.append(name) }
-      }
-      return .write(zone, rows: rows, removed: removed, progress)
+      let ordered = records.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.value)
+      return IndexUpdate(
+        zone: zone, rows: ordered.compactMap(\.row), removed: ordered.filter { $0.row == nil }.map(\.name),
+        progress: progress)
     }
   }
 
@@ -44,10 +46,10 @@ struct IndexFeeder: ChangeConsumer {
     var isEmpty: Bool { order.isEmpty }
     var updates: [IndexUpdate] { order.compactMap { zones[$0]?.update(of: $0) } }
 
-    mutating func add(_ records: [String: IndexRow?], of zone: ZoneID, _ progress: ZoneProgress) {
+    mutating func add(_ records: [(name: String, row: IndexRow?)], of zone: ZoneID, _ progress: ZoneProgress) {
       if zones[zone] == nil { order.append(zone) }
-      zones[zone, default: ZoneBatch(progress: progress)].progress = progress
-      zones[zone]?.records.merge(records) { _, last in last }
+      zones[zone, default: ZoneBatch(progress)].progress = progress
+      for (name, row) in records { zones[zone]?.add(row, of: name) }
       rows += records.count
     }
   }
@@ -57,7 +59,7 @@ struct IndexFeeder: ChangeConsumer {
     for change in changes where demand.includes(change.zone.database) {
       guard !demand.drop(change.zone.database) else {
         try await flush(&batch)
-        try await index.forget(change.zone.database)
+        while try await index.forgetSome(of: change.zone.database) {}
         continue
       }
       let known: ZoneProgress? =
@@ -89,10 +91,10 @@ struct IndexFeeder: ChangeConsumer {
   private func add(
     _ entries: [CaravanWire.Entry], of zone: ZoneID, _ progress: ZoneProgress, to batch: inout Batch
   ) async throws(CaravanError) {
-    var records: [String: IndexRow?] = [:]
-    for entry in entries { records[entry.name] = .some(try await row(entry.model(), in: zone)) }
+    var records: [(name: String, row: IndexRow?)] = []
+    for entry in entries { records.append((entry.name, try await row(entry.model(), in: zone))) }
     batch.add(records, of: zone, progress)
-    metrics.rows.add(records.count { $0.value != nil })
+    metrics.rows.add(records.count { $0.row != nil })
   }
 
   private func flush(_ batch: inout Batch) async throws(CaravanError) {
@@ -112,7 +114,8 @@ struct IndexFeeder: ChangeConsumer {
       let continues = progress.map { $0.incarnation == head.incarnation && $0.seq <= head.seq } ?? false
       try await read(zone, from: continues ? progress : nil)
     }
-    try await index.apply(known.keys.map { .forget($0) }, cursor: (partition, head))
+    for zone in known.keys { try await forget(zone) }
+    try await index.apply([], cursor: (partition, head))
     metrics.rebuilds.add()
   }
 
@@ -124,6 +127,10 @@ struct IndexFeeder: ChangeConsumer {
     demand.include(database)
   }
 
+  private func forget(_ zone: ZoneID) async throws(CaravanError) {
+    while try await index.forgetSome(of: zone) {}
+  }
+
   /// Reads a zone's entries after what the index has, or (nil) all of them anew.
   private func read(_ zone: ZoneID, from start: ZoneProgress?) async throws(CaravanError) {
     var request = ReadChangesRequest(
@@ -131,11 +138,11 @@ struct IndexFeeder: ChangeConsumer {
       from: start.map {
         CaravanWire.ChangePosition(CaravanModel.ChangePosition(incarnation: $0.incarnation, seq: $0.seq))
       })
-    if start == nil { try await index.apply([.forget(zone)]) }
+    if start == nil { try await forget(zone) }
     while true {
       let reply = try await storage.changes(of: zone, request)
       guard let next = reply.next else {
-        try await index.apply([.forget(zone)])
+        try await forget(zone)
         guard reply.resetRequired, request.from != nil else { return }
         request.from = nil
         continue

@@ -6,7 +6,7 @@ import Glibc
 /// The file that holds an index: derived data, so what is damaged or of another release is thrown away.
 struct IndexFile: Sendable {
   /// Of the tables below; another one means: begin anew.
-  private static let version = 5
+  private static let version = 6
   let path: String
   let durability: ConnectionOptions.Durability
 
@@ -33,18 +33,21 @@ struct IndexFile: Sendable {
     CREATE INDEX zones_of_partition ON zones(partition);
     -- The records of one type (all versions of its definition) in one database.
     CREATE TABLE tables(
-      id INTEGER PRIMARY KEY, container TEXT NOT NULL, environment TEXT NOT NULL, owner TEXT NOT NULL,
-      definition INTEGER NOT NULL, UNIQUE(container, environment, owner, definition));
+      id INTEGER PRIMARY KEY AUTOINCREMENT, container TEXT NOT NULL, environment TEXT NOT NULL, owner TEXT NOT NULL,
+      definition INTEGER NOT NULL, generation INTEGER NOT NULL, UNIQUE(container, environment, owner, definition));
     CREATE TABLE uses(zone INTEGER NOT NULL, in_table INTEGER NOT NULL, PRIMARY KEY(zone, in_table)) WITHOUT ROWID;
-    -- A table's indexes. One that is being built has got as far as the record at zone and name.
+    -- A table's indexes. One that is being built has got as far as the record at zone and name; one that is partial
+    -- lacks the words or members of some records, which have more than an index takes.
     CREATE TABLE indexes(
       in_table INTEGER NOT NULL, field INTEGER NOT NULL, use INTEGER NOT NULL, kind TEXT NOT NULL,
       slot INTEGER NOT NULL, ready INTEGER NOT NULL, zone TEXT NOT NULL, name TEXT NOT NULL,
+      partial INTEGER NOT NULL, used INTEGER NOT NULL,
       PRIMARY KEY(in_table, field, use)) WITHOUT ROWID;
+    -- Bodies come last: to read a column behind a large one costs its whole length.
     CREATE TABLE records(
       id INTEGER PRIMARY KEY, in_table INTEGER NOT NULL, zone TEXT NOT NULL, name TEXT NOT NULL,
       version INTEGER NOT NULL, created INTEGER NOT NULL, type INTEGER NOT NULL, writer TEXT NOT NULL,
-      body BLOB NOT NULL, modified INTEGER NOT NULL, made INTEGER NOT NULL, maker TEXT NOT NULL, \(keys));
+      modified INTEGER NOT NULL, made INTEGER NOT NULL, maker TEXT NOT NULL, \(keys), body BLOB NOT NULL);
     CREATE UNIQUE INDEX records_by_name ON records(in_table, zone, name);
     \(keyIndexes)
     CREATE TABLE members(

@@ -17,22 +17,19 @@ actor IndexReader {
     var position: UInt64
   }
 
-  /// What a query has cost so far.
-  private final class Cost {
-    var steps = 0
-  }
-
   private let executor: any SerialExecutor
   nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
   private let connection: Connection
   private let steps: Int
+  private let clock: any Clock
   private static let stepsPerLook: Int32 = 1_000
 
   /// - Parameter steps: what one query may cost, as `QueryLimits.steps` has it.
-  init(_ file: IndexFile, steps: Int, executors: any ExecutorSource) throws(CaravanError) {
-    executor = executors.makeSerial("query-reader")
+  init(_ file: IndexFile, steps: Int, host: Host) throws(CaravanError) {
+    executor = host.executors.makeSerial("query-reader")
     self.steps = steps
+    clock = host.clock
     connection = try file.openForReading()
     try connection.allowRowFunctions()
   }
@@ -45,84 +42,117 @@ actor IndexReader {
     } ?? 0
   }
 
+  /// How far a zone has been taken in; nil: not at all.
+  func progress(of zone: ZoneID) throws(CaravanError) -> ZoneProgress? {
+    let database = zone.database
+    return try connection.first(
+      "SELECT incarnation, seq FROM zones WHERE container = ? AND environment = ? AND owner = ? AND name = ?",
+      database.container.text, database.environment.rawValue, database.ownerText, zone.name
+    ) { row in ZoneProgress(incarnation: row.unsigned(0), seq: row.unsigned(1)) }
+  }
+
   /// One page and its position, from one snapshot.
+  /// - Returns: nil: the table's indexes are not these any more.
   /// - Throws: `limitExceeded` where the query would look at too many records.
   func find(
     _ query: CompiledQuery, _ indexes: TableIndexes, in partition: Partition
-  ) throws(CaravanError) -> Page {
-    try withinSteps { cost throws(CaravanError) in
-      try connection.transaction(.read) { () throws(CaravanError) in
-        var page = Page(position: try position(of: partition))
-        var bytes = 0
-        let source = try source(of: query, indexes, cost)
-        try visit(query.statement(in: indexes, from: source), cost) { row in
-          guard !query.isCount else {
-            page.count = row.unsigned(0)
-            return true
-          }
-          var hit = Self.hit(row)
-          bytes += hit.entry?.body.count ?? 0
-          guard page.hits.count < query.limit, page.hits.isEmpty || bytes <= query.pageBytes else {
-            page.cursor = page.hits.last?.position ?? []
-            return false
-          }
-          let keys = (0..<query.sortKeys).map { IndexKey(bytes: row.bytes(Int32(CompiledQuery.selected.count + $0))) }
-          hit.position = query.cursor(keys: keys, zone: hit.zone, name: hit.entry?.name ?? "")
-          page.hits.append(hit)
-          return true
-        }
-        return page
+  ) throws(CaravanError) -> Page? {
+    try connection.transaction(.read) { () throws(CaravanError) -> Page? in
+      let generation = try connection.first("SELECT generation FROM tables WHERE id = ?", indexes.table) { row in
+        row.integer(0)
+      }
+      guard generation == indexes.generation else { return nil }
+      let empty = Page(position: try position(of: partition))
+      let sources = Array(query.sources(in: indexes).prefix(QueryLimits.weighedSources))
+      let best = try within(steps) { cost throws(CaravanError) -> SQLSource? in try self.best(of: sources, cost) }
+      if let best { return try page(query, indexes, from: best, into: empty, within: steps) }
+      guard let first = sources.first else { return try page(query, indexes, from: nil, into: empty, within: steps) }
+      guard query.isOrdered(in: indexes), !query.isCount else {
+        return try page(query, indexes, from: first, into: empty, within: steps)
+      }
+      // Where many match, a page is full soon in the order of the answer; else the index finds the few there are.
+      do throws(CaravanError) { return try page(query, indexes, from: nil, into: empty, within: steps / 2) } catch {
+        guard error.code == .limitExceeded else { throw error }
+        return try page(query, indexes, from: first, into: empty, within: steps / 2)
       }
     }
   }
 
-  /// What a query begins with; nil: the order of its answer.
-  private func source(
-    of query: CompiledQuery, _ indexes: TableIndexes, _ cost: Cost
-  ) throws(CaravanError) -> SQLSource? {
-    let sources = query.sources(in: indexes).prefix(QueryLimits.weighedSources)
+  private func page(
+    _ query: CompiledQuery, _ indexes: TableIndexes, from source: SQLSource?, into empty: Page, within steps: Int
+  ) throws(CaravanError) -> Page {
+    var page = empty
+    var bytes = 0
+    try within(steps) { cost throws(CaravanError) in
+      try visit(query.statement(in: indexes, from: source), cost) { row in
+        guard !query.isCount else {
+          page.count = row.unsigned(0)
+          return true
+        }
+        var hit = Self.hit(row)
+        bytes += hit.entry?.body.count ?? 0
+        guard page.hits.count < query.limit, page.hits.isEmpty || bytes <= query.pageBytes else {
+          page.cursor = page.hits.last?.position ?? []
+          return false
+        }
+        let keys = (0..<query.sortKeys).map { IndexKey(bytes: row.bytes(Int32(CompiledQuery.selected.count + $0))) }
+        hit.position = query.cursor(keys: keys, zone: hit.zone, name: hit.entry?.name ?? "")
+        page.hits.append(hit)
+        return true
+      }
+    }
+    return page
+  }
+
+  /// What a query is to begin with, as it finds the fewest records.
+  /// - Returns: nil: none of them finds few.
+  private func best(of sources: [SQLSource], _ cost: QueryCost) throws(CaravanError) -> SQLSource? {
     var best: (count: Int64, source: SQLSource)?
     for source in sources {
       var count: Int64 = 0
       let most = best.map { Int($0.count) } ?? QueryLimits.fewRecords
-      try visit(CompiledQuery.count(source, upTo: most), cost) { row in
+      try visit(source.count(upTo: most), cost) { row in
         count = row.integer(0)
         return false
       }
       if count < Int64(most) { best = (count, source) }
       if count == 0 { break }
     }
-    return best?.source ?? (query.isOrdered(in: indexes) && !query.isCount ? nil : sources.first)
+    return best?.source
   }
 
   private func visit(
-    _ fragment: SQLFragment, _ cost: Cost, _ take: (CaravanSQLite.Row) -> Bool
+    _ fragment: SQLFragment, _ cost: QueryCost, _ take: (CaravanSQLite.Row) -> Bool
   ) throws(CaravanError) {
     // What nobody is likely to ask again as it is would take the place of many others.
     let isKept = fragment.sql.utf8.count <= QueryLimits.keptStatementBytes
     let statement = isKept ? try connection.statement(text: fragment.sql) : try connection.prepare(fragment.sql)
     for (index, parameter) in fragment.parameters.enumerated() {
-      try parameter.bindable { cost.steps += QueryLimits.recordCost }.bind(to: statement, at: Int32(index) + 1)
+      try parameter.bindable(cost).bind(to: statement, at: Int32(index) + 1)
     }
     defer { statement.reset() }
     while let row = try statement.next(), take(row) {}
   }
 
   /// Stops what costs more.
-  private func withinSteps<Result>(_ body: (Cost) throws(CaravanError) -> Result) throws(CaravanError) -> Result {
-    let steps = steps
-    let cost = Cost()
+  private func within<Result>(
+    _ steps: Int, _ body: (QueryCost) throws(CaravanError) -> Result
+  ) throws(CaravanError) -> Result {
+    let cost = QueryCost(most: steps, clock: clock)
     connection.setProgressHandler(everySteps: Self.stepsPerLook) {
-      cost.steps += Int(Self.stepsPerLook)
-      return cost.steps < steps ? .goOn : .stop
+      cost.add(Int(Self.stepsPerLook)) ? .goOn : .stop
     }
     defer { connection.setProgressHandler(everySteps: 0, nil) }
-    do throws(CaravanError) { return try body(cost) } catch {
-      guard error.code == .cancelled, cost.steps >= steps else { throw error }
-      throw CaravanError(
-        .limitExceeded,
-        "the query would look at too many records: compare a field with a value as well, by which few of them are found"
-      )
+    let tooMuch = CaravanError(
+      .limitExceeded,
+      "the query would look at too many records: compare a field with a value as well, by which few of them are found")
+    do throws(CaravanError) {
+      let result = try body(cost)
+      // What was not looked at any more may be missing.
+      guard !cost.isOver else { throw tooMuch }
+      return result
+    } catch {
+      throw error.code == .cancelled && cost.isOver ? tooMuch : error
     }
   }
 

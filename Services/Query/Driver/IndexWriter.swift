@@ -11,6 +11,9 @@ actor IndexWriter {
   private let connection: Connection
   private var tables: IndexCatalog
   private let records: IndexedRecords
+  /// Tables as they were when all that a query needed of them was ready: who knows them need not ask the writer. Who
+  /// reads compares their generation.
+  private nonisolated let known = Mutex(BoundedCache<TableKey, IndexCatalog.Table>(capacity: QueryLimits.cachedTables))
 
   init(_ file: IndexFile, executors: any ExecutorSource) throws(CaravanError) {
     executor = executors.makeSerial("query-writer")
@@ -50,19 +53,24 @@ actor IndexWriter {
       now.milliseconds)
   }
 
-  /// Drops all there is of a database.
-  func forget(_ database: DatabaseID) throws(CaravanError) {
+  /// Drops some of what there is of a database.
+  /// - Returns: whether there is more.
+  func forgetSome(of database: DatabaseID) throws(CaravanError) -> Bool {
+    let zone = try connection.first(
+      "SELECT name FROM zones WHERE container = ? AND environment = ? AND owner = ?", database.container.text,
+      database.environment.rawValue, database.ownerText
+    ) { row in row.text(0) }
+    if let zone {
+      _ = try forgetSome(of: ZoneID(database, zone))
+      return true
+    }
     try changing { () throws(CaravanError) in
-      let zones = try connection.all(
-        "SELECT name FROM zones WHERE container = ? AND environment = ? AND owner = ?", database.container.text,
-        database.environment.rawValue, database.ownerText
-      ) { row in row.text(0) }
-      for zone in zones { try forget(ZoneID(database, zone)) }
       try tables.drop(database)
       try connection.run(
         "DELETE FROM wanted WHERE container = ? AND environment = ? AND owner = ?", database.container.text,
         database.environment.rawValue, database.ownerText)
     }
+    return false
   }
 
   func progress(of zone: ZoneID) throws(CaravanError) -> ZoneProgress? {
@@ -83,7 +91,7 @@ actor IndexWriter {
 
   // MARK: Changes
 
-  /// One transaction: the updates in order, and the cursor with them.
+  /// One transaction: the updates, and the cursor with them.
   func apply(_ updates: [IndexUpdate], cursor: (partition: Partition, position: UInt64)? = nil) throws(CaravanError) {
     try changing { () throws(CaravanError) in
       for update in updates { try apply(update) }
@@ -102,35 +110,45 @@ actor IndexWriter {
   }
 
   private func apply(_ update: IndexUpdate) throws(CaravanError) {
-    switch update {
-    case .forget(let zone): try forget(zone)
-    case .write(let zone, let rows, let removed, let progress):
-      let id = try record(progress, of: zone)
-      var used = try connection.all("SELECT in_table FROM uses WHERE zone = ?", id) { row in row.integer(0) }
-      for row in rows {
-        let table = try tables.make(TableKey(database: zone.database, definition: row.definition))
-        // A record that changed its type leaves its row elsewhere.
-        for other in used where other != table.id { try delete(row.name, zone, from: other) }
-        try records.write(row, zone, to: table)
-        guard !used.contains(table.id) else { continue }
-        try connection.run("INSERT INTO uses(zone, in_table) VALUES(?, ?)", id, table.id)
-        used.append(table.id)
-      }
-      for name in removed { for table in used { try delete(name, zone, from: table) } }
+    let zone = update.zone
+    let id = try record(update.progress, of: zone)
+    var used = try connection.all("SELECT in_table FROM uses WHERE zone = ?", id) { row in row.integer(0) }
+    for row in update.rows {
+      let key = TableKey(database: zone.database, definition: row.definition)
+      let table = try tables.make(key)
+      // A record that changed its type leaves its row elsewhere.
+      for other in used where other != table.id { try delete(row.name, zone, from: other) }
+      let partial = try records.write(row, zone, to: table)
+      if !partial.isEmpty { try tables.setPartial(partial, of: key) }
+      guard !used.contains(table.id) else { continue }
+      try connection.run("INSERT INTO uses(zone, in_table) VALUES(?, ?)", id, table.id)
+      used.append(table.id)
     }
+    for name in update.removed { for table in used { try delete(name, zone, from: table) } }
   }
 
   private func delete(_ name: String, _ zone: ZoneID, from table: Int64) throws(CaravanError) {
     try connection.run("DELETE FROM records WHERE in_table = ? AND zone = ? AND name = ?", table, zone.name, name)
   }
 
-  private func forget(_ zone: ZoneID) throws(CaravanError) {
-    guard let id = try place(of: zone)?.id else { return }
-    for table in try connection.all("SELECT in_table FROM uses WHERE zone = ?", id, read: { row in row.integer(0) }) {
-      try connection.run("DELETE FROM records WHERE in_table = ? AND zone = ?", table, zone.name)
+  /// Drops some of what there is of a zone, or of this life of it. What is left of it is of a life that no zone has, so
+  /// that nothing goes on from there.
+  /// - Returns: whether there is more.
+  func forgetSome(of zone: ZoneID) throws(CaravanError) -> Bool {
+    guard let id = try place(of: zone)?.id else { return false }
+    var hasMore = true
+    try changing { () throws(CaravanError) in
+      let table = try connection.first("SELECT in_table FROM uses WHERE zone = ?", id) { row in row.integer(0) }
+      guard let table else {
+        try connection.run("DELETE FROM zones WHERE id = ?", id)
+        hasMore = false
+        return
+      }
+      try connection.run("UPDATE zones SET incarnation = 0, seq = 0 WHERE id = ?", id)
+      guard try !records.deleteSome(of: zone, in: table) else { return }
+      try connection.run("DELETE FROM uses WHERE zone = ? AND in_table = ?", id, table)
     }
-    try connection.run("DELETE FROM uses WHERE zone = ?", id)
-    try connection.run("DELETE FROM zones WHERE id = ?", id)
+    return hasMore
   }
 
   private func place(of zone: ZoneID) throws(CaravanError) -> (id: Int64, progress: ZoneProgress)? {
@@ -160,19 +178,30 @@ actor IndexWriter {
 
   // MARK: Indexes
 
+  /// A table, where all that a query needs of it is known to be ready.
+  nonisolated func ready(_ key: TableKey, _ needs: [IndexNeed], at now: WallTime) -> TableIndexes? {
+    guard let table = known.withLock({ $0.value(for: key) }), table.lacking(needs, at: now).isEmpty,
+      table.unmarked(needs, at: now).isEmpty, table.isReady(for: needs)
+    else { return nil }
+    return table.ready
+  }
+
   /// Begins the indexes that a query needs and the table lacks. Those of a few records are ready at once.
   /// - Returns: what is ready, and whether that is all; nil: there are no records of that type.
-  func prepare(_ key: TableKey, _ needs: [IndexNeed]) throws(CaravanError) -> (indexes: TableIndexes, isReady: Bool)? {
+  func prepare(
+    _ key: TableKey, _ needs: [IndexNeed], at now: WallTime
+  ) throws(CaravanError) -> (indexes: TableIndexes, isReady: Bool)? {
     guard let table = try tables.find(key) else { return nil }
-    if !table.lacking(needs).isEmpty {
+    let isLacking = !table.lacking(needs, at: now).isEmpty
+    if isLacking || !table.unmarked(needs, at: now).isEmpty {
       try changing { () throws(CaravanError) in
-        try tables.begin(needs, of: key)
-        try build(key)
+        try tables.begin(needs, of: key, at: now)
+        if isLacking { try build(key) }
       }
     }
     guard let table = try tables.find(key) else { return nil }
-    let isBuilding = table.indexes.contains { $0.building != nil && needs.contains($0.need) }
-    return (table.ready, !isBuilding)
+    known.withLock { $0.insert(table, for: key) }
+    return (table.ready, table.isReady(for: needs))
   }
 
   /// Builds the table's indexes by one step.
@@ -187,7 +216,9 @@ actor IndexWriter {
 
   private func build(_ key: TableKey) throws(CaravanError) {
     guard let table = try tables.find(key), let front = table.front else { return }
-    let end = try records.fill(front.indexes, of: table, after: front.from, atMost: QueryLimits.recordsPerStep)
+    let (end, partial) = try records.fill(
+      front.indexes, of: table, after: front.from, atMost: QueryLimits.recordsPerBuildStep)
+    if !partial.isEmpty { try tables.setPartial(partial, of: key) }
     try tables.moved(key, from: front.from, to: end)
   }
 }

@@ -25,12 +25,14 @@ struct IndexRow: Sendable {
   }
 }
 
-/// What happens to one zone in the index, in order.
-enum IndexUpdate: Sendable {
-  /// Records written, and names of those that are gone or cannot be indexed.
-  case write(ZoneID, rows: [IndexRow], removed: [String], ZoneProgress)
-  /// The zone, or this life of it, is over.
-  case forget(ZoneID)
+/// What happens to one zone in the index.
+struct IndexUpdate: Sendable {
+  let zone: ZoneID
+  /// Records written.
+  let rows: [IndexRow]
+  /// Names of those that are gone or cannot be indexed.
+  let removed: [String]
+  let progress: ZoneProgress
 }
 
 extension RecordCells {
@@ -50,26 +52,37 @@ extension RecordCells {
 }
 
 extension SQLFragment.Parameter {
-  /// - Parameter count: called before a record is looked at.
-  func bindable(_ count: @escaping () -> Void) -> any Bindable {
+  /// - Parameter cost: to which each record that is looked at is added; once that is over, none is.
+  func bindable(_ cost: QueryCost) -> any Bindable {
     switch self {
     case .integer(let number): return number
     case .text(let text): return text
     case .key(let key): return key.bytes
     case .test(let expression):
       let fields = Set(expression.leaves.map(\.field))
+      let texts = expression.leaves.count(where: \.readsAll)
       return RowFunction { row in
-        count()
+        guard cost.mayLook(at: row.byteCount(0), times: texts) else { return .integer(0) }
         let cells = RecordCells(row, fields)
         let truth = expression.truth { $0.truth(of: cells.cell($0.field, $0.kind, isList: $0.isList)) }
         return .integer(truth == .yes ? 1 : 0)
       }
     case .keyOf(let term):
       return RowFunction { row in
-        count()
+        guard cost.mayLook(at: row.byteCount(0), times: 0) else { return .null }
         let cells = RecordCells(row, [term.field])
         return .blob(term.key { cells.cell($0, $1) }.bytes)
       }
+    }
+  }
+}
+
+extension Condition {
+  /// It goes through the whole of a text or list.
+  fileprivate var readsAll: Bool {
+    switch test {
+    case .like, .match, .contains, .containsLike: true
+    case .compare, .among, .prefix, .inside: false
     }
   }
 }

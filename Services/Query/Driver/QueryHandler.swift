@@ -2,6 +2,7 @@ import CaravanBus
 import CaravanModel
 import CaravanQueryCore
 import CaravanRuntime
+import CaravanStorageClient
 import CaravanWire
 
 /// Answers `find`.
@@ -12,6 +13,7 @@ struct QueryHandler: Sendable {
   let builder: IndexBuilder
   let types: TypeSource
   let metrics: QueryMetrics
+  let storage: StorageClient
   let bus: any MessageBus
   let clock: any Clock
   let shares = TenantShares()
@@ -19,34 +21,40 @@ struct QueryHandler: Sendable {
   /// Called with a database before it is looked at: returns when the index has it.
   typealias Preparation = @Sendable (DatabaseID) async throws(CaravanError) -> Void
 
+  /// What a whole database has.
   func find(
+    _ request: QueryRequest, in partition: Partition, after prepare: @escaping Preparation
+  ) async throws(CaravanError) -> QueryReply {
+    let query = try query(request, in: partition)
+    guard query.database.shard == 0 else {
+      throw CaravanError(.invalidData, "database \(query.database) is a part of one: ask about the whole")
+    }
+    return try await shares.within(query.database, query.viewer) { () async throws(CaravanError) in
+      let shards = try await types.shards(of: query.database)
+      var reply =
+        shards > 1
+        ? try await whole(query, shards, home: partition, after: prepare)
+        : try await own(query, in: partition, after: prepare)
+      for index in reply.hits.indices { reply.hits[index].position = [] }
+      metrics.hits.add(reply.hits.count)
+      return reply
+    }
+  }
+
+  /// What a shard of a default zone has; a question about the whole has asked.
+  func findPart(
     _ request: QueryRequest, in partition: Partition, after prepare: Preparation
   ) async throws(CaravanError) -> QueryReply {
+    try await own(query(request, in: partition), in: partition, after: prepare)
+  }
+
+  private func query(_ request: QueryRequest, in partition: Partition) throws(CaravanError) -> Query {
     let query = try request.model()
     let right = Partition(of: query.database)
     guard right == partition else {
       throw CaravanError(.invalidData, "database \(query.database) belongs to partition \(right), not \(partition)")
     }
-    // Whoever asks about a shard answers a question about the whole, which has its place.
-    guard query.database.shard == 0 else { return try await find(query, in: partition, after: prepare) }
-    return try await shares.within(query.database) { () async throws(CaravanError) in
-      try await find(query, in: partition, after: prepare)
-    }
-  }
-
-  private func find(
-    _ query: Query, in partition: Partition, after prepare: Preparation
-  ) async throws(CaravanError) -> QueryReply {
-    var reply: QueryReply
-    let shards = query.database.shard == 0 ? try await types.shards(of: query.database) : 1
-    if shards > 1 {
-      reply = try await whole(query, shards, home: partition, after: prepare)
-    } else {
-      reply = try await own(query, in: partition, after: prepare)
-    }
-    if query.database.shard == 0 { for index in reply.hits.indices { reply.hits[index].position = [] } }
-    metrics.hits.add(reply.hits.count)
-    return reply
+    return query
   }
 
   // MARK: What lies here
@@ -56,7 +64,7 @@ struct QueryHandler: Sendable {
   ) async throws(CaravanError) -> QueryReply {
     let (type, compiled) = try await compiled(query)
     try await prepare(query.database)
-    try await wait(for: query.seen, of: query.database)
+    try await wait(for: query.seen, of: query.database, in: partition)
     var page = try await page(compiled, TableKey(database: query.database, definition: type.definition), partition)
     if !compiled.fields.isEmpty {
       for index in page.hits.indices { page.hits[index].entry = try page.hits[index].entry?.selecting(compiled.fields) }
@@ -82,40 +90,81 @@ struct QueryHandler: Sendable {
     }
   }
 
+  /// How often a page is looked for in indexes that change meanwhile.
+  private static let attempts = 4
+
   private func page(
     _ query: CompiledQuery, _ key: TableKey, _ partition: Partition
   ) async throws(CaravanError) -> IndexReader.Page {
     let reader = readers[Int(partition.number) % readers.count]
-    var prepared = try await writer.prepare(key, query.needs)
+    if let indexes = writer.ready(key, query.needs, at: clock.wallTime),
+      let page = try await reader.find(query, indexes, in: partition)
+    {
+      return page
+    }
+    for _ in 0..<Self.attempts {
+      guard let indexes = try await prepared(key, query.needs) else {
+        return IndexReader.Page(position: try await reader.position(of: partition))
+      }
+      if let page = try await reader.find(query, indexes, in: partition) { return page }
+    }
+    throw CaravanError(
+      .unavailable, "the indexes that the query needs are changing: ask again in a moment",
+      retryAfterMilliseconds: 100)
+  }
+
+  /// - Returns: nil: there are no records of that type.
+  /// - Throws: `unavailable` while an index is being built.
+  private func prepared(_ key: TableKey, _ needs: [IndexNeed]) async throws(CaravanError) -> TableIndexes? {
+    var prepared = try await writer.prepare(key, needs, at: clock.wallTime)
     if prepared?.isReady == false {
       await builder.build(key, patience: QueryLimits.buildPatience)
-      prepared = try await writer.prepare(key, query.needs)
+      prepared = try await writer.prepare(key, needs, at: clock.wallTime)
     }
-    guard let prepared else { return IndexReader.Page(position: try await reader.position(of: partition)) }
+    guard let prepared else { return nil }
     guard prepared.isReady else {
       throw CaravanError(
         .unavailable, "an index that the query needs is being built: ask again in a moment",
         retryAfterMilliseconds: UInt32(QueryLimits.buildPatience.wholeMilliseconds))
     }
-    return try await reader.find(query, prepared.indexes, in: partition)
+    return prepared.indexes
   }
 
-  /// Waits for what the asker has seen.
-  /// - Throws: `unavailable` where it does not come.
-  private func wait(for seen: [Query.Seen], of database: DatabaseID) async throws(CaravanError) {
+  /// Waits for what the asker has seen. That is never long, as it is there: only the index may be behind.
+  /// - Throws: `invalidData` for what nobody can have seen; `unavailable` where it does not come.
+  private func wait(
+    for seen: [Query.Seen], of database: DatabaseID, in partition: Partition
+  ) async throws(CaravanError) {
+    let reader = readers[Int(partition.number) % readers.count]
     let deadline = clock.now + QueryLimits.seenPatience
-    for zone in seen {
-      let id = try ZoneID(database, zone.zone)
-      while try await writer.progress(of: id)?.seq ?? 0 < zone.seq {
+    for version in seen {
+      let zone = try ZoneID(database, version.zone)
+      var progress = try await reader.progress(of: zone)
+      if progress.map(version.isIn) != true { try await check(version, of: zone) }
+      while progress.map(version.isIn) != true {
         guard clock.now < deadline else {
           throw CaravanError(
-            .unavailable, "the index has not reached version \(zone.seq) of zone '\(zone.zone)' yet: ask again",
+            .unavailable, "the index has not reached version \(version.seq) of zone '\(zone.name)' yet: ask again",
             retryAfterMilliseconds: UInt32(QueryLimits.seenPatience.wholeMilliseconds))
         }
         do { try await clock.sleep(for: .milliseconds(10)) } catch {
           throw CaravanError(.cancelled, "the task was cancelled while it waited")
         }
+        progress = try await reader.progress(of: zone)
       }
+    }
+  }
+
+  /// - Throws: `invalidData` where the zone is not in that state.
+  private func check(_ version: Query.Seen, of zone: ZoneID) async throws(CaravanError) {
+    let request = ReadChangesRequest(zone: ZoneRef(zone), maxRecords: 1, maxBytes: 1)
+    let reply = try await storage.changes(of: zone, request)
+    let progress = reply.next.map { ZoneProgress(incarnation: $0.incarnation, seq: reply.head) }
+    guard progress.map(version.isIn) == true else {
+      throw CaravanError(
+        .invalidData,
+        "zone '\(zone.name)' has no version \(version.seq), or is another zone than the one that had it: read its "
+          + "changes, and ask with what they say")
     }
   }
 
@@ -123,19 +172,25 @@ struct QueryHandler: Sendable {
 
   /// What every shard has of one page, as one page. The database's own zones are with the first shard.
   private func whole(
-    _ query: Query, _ shards: UInt32, home partition: Partition, after prepare: Preparation
+    _ query: Query, _ shards: UInt32, home partition: Partition, after prepare: @escaping Preparation
   ) async throws(CaravanError) -> QueryReply {
     var home = query
     // Each shard counts by itself: a version of the zone as a whole says nothing of any of them.
     home.seen.removeAll { $0.zone == DefaultZone.name }
-    var answers = [try await own(home, in: partition, after: prepare)]
-    let others = await withTaskGroup(of: Swift.Result<QueryReply, CaravanError>.self) { group in
-      for shard in 1..<shards { group.addTask { await ask(query, of: shard) } }
-      var others: [Swift.Result<QueryReply, CaravanError>] = []
-      for await other in group { others.append(other) }
-      return others
+    let first = home
+    let all = await withTaskGroup(of: (UInt32, Swift.Result<QueryReply, CaravanError>).self) { group in
+      group.addTask {
+        do throws(CaravanError) { return (0, .success(try await own(first, in: partition, after: prepare))) } catch {
+          return (0, .failure(error))
+        }
+      }
+      for shard in 1..<shards { group.addTask { (shard, await ask(query, of: shard)) } }
+      var all: [UInt32: Swift.Result<QueryReply, CaravanError>] = [:]
+      for await (shard, answer) in group { all[shard] = answer }
+      return all
     }
-    for other in others { answers.append(try other.get()) }
+    var answers: [QueryReply] = []
+    for shard in 0..<shards { if let answer = all[shard] { answers.append(try answer.get()) } }
     guard !query.isCount else {
       return QueryReply(
         type: answers[0].type, position: answers[0].position, count: answers.reduce(0) { $0 + $1.count })
@@ -153,9 +208,10 @@ struct QueryHandler: Sendable {
     let limit = query.limit == 0 ? QueryLimits.defaultRows : query.limit
     var page = ShardMerge(query.sort).merge(pages, limit: limit)
     var bytes = 0
+    let most = query.pageBytes == 0 ? QueryLimits.answerBytes : min(query.pageBytes, QueryLimits.answerBytes)
     let fitting = page.hits.prefix { placed in
       bytes += placed.hit.entry?.body.count ?? 0
-      return bytes <= QueryLimits.answerBytes
+      return bytes <= most
     }
     let count = max(fitting.count, min(1, page.hits.count))
     if count < page.hits.count { page = ShardMerge.Page(Array(page.hits.prefix(count)), hasMore: true) }
@@ -171,7 +227,7 @@ struct QueryHandler: Sendable {
     do throws(CaravanError) {
       return .success(
         try await bus.call(
-          QueryRequest(part), to: .partitioned(.query, Partition(of: part.database), method: "find"),
+          QueryRequest(part), to: .partitioned(.query, Partition(of: part.database), method: "shard"),
           deadline: QueryLimits.shardDeadline))
     } catch {
       return .failure(error)
@@ -184,5 +240,12 @@ extension CaravanWire.Entry {
     var entry = model()
     try entry.select(fields)
     return CaravanWire.Entry(entry)
+  }
+}
+
+extension Query.Seen {
+  /// Whether an index that has come so far has it.
+  fileprivate func isIn(_ progress: ZoneProgress) -> Bool {
+    progress.incarnation == incarnation && progress.seq >= seq
   }
 }

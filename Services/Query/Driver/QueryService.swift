@@ -92,12 +92,12 @@ final class QueryWork: PartitionWork {
     builder = IndexBuilder(writer, clock: host.clock, metrics: metrics)
     var readers: [IndexReader] = []
     for _ in 0..<QueryLimits.readers {
-      readers.append(try IndexReader(file, steps: steps, executors: host.executors))
+      readers.append(try IndexReader(file, steps: steps, host: host))
     }
     handler = QueryHandler(
       writer: writer, readers: readers, builder: builder,
       types: TypeSource(SchemaClient(bus: bus, clock: host.clock, metrics: host.metrics), clock: host.clock),
-      metrics: metrics, bus: bus, clock: host.clock)
+      metrics: metrics, storage: storage, bus: bus, clock: host.clock)
   }
 
   func serve(_ lease: PartitionLease) async throws {
@@ -109,28 +109,23 @@ final class QueryWork: PartitionWork {
       metrics: handler.metrics)
     let follower = ChangeFollower(
       lease, bus: bus, storage: storage, host: host, gathering: .forIndex, consumer: feeder)
-    let pattern = SubjectPattern.exact(.partitioned(QueryService.name, partition, method: "find"))
-    let find = Endpoint(
-      "find", pattern, group: QueryService.name.rawValue, maxInFlight: QueryLimits.inFlight
-    ) { [handler] (request: QueryRequest, _) async throws(CaravanError) in
-      try await handler.find(request, in: partition) { (database) async throws(CaravanError) in
-        try await demand.follow()
-        switch demand.ask(database) {
-        case .known: break
-        case .renew: try await handler.writer.want(database, at: demand.now)
-        case .include:
-          try await follower.betweenChanges { () async throws(CaravanError) in try await feeder.include(database) }
-        }
-        // Who asks sees what has been heard of, also what waits for more of its kind.
-        await follower.takeInHeard()
+    let answers = Self.endpoints(of: partition, handler) { [handler] database async throws(CaravanError) in
+      try await demand.follow()
+      switch demand.ask(database) {
+      case .known: break
+      case .renew: try await handler.writer.want(database, at: demand.now)
+      case .include:
+        try await follower.betweenChanges { () async throws(CaravanError) in try await feeder.include(database) }
       }
+      // Who asks sees what has been heard of, also what waits for more of its kind.
+      await follower.takeInHeard()
     }
     defer {
-      endpoints.remove(pattern)
+      for endpoint in answers { endpoints.remove(endpoint.pattern) }
       demand.isFollowed(false)
     }
     if wanted.isEmpty {
-      try await endpoints.add(find)
+      for endpoint in answers { try await endpoints.add(endpoint) }
       lease.serving()
       await demand.waitForFirst()
       try Task.checkCancellation()
@@ -139,16 +134,40 @@ final class QueryWork: PartitionWork {
     try await follower.run(from: cursor) {
       demand.isFollowed(true)
       guard !wanted.isEmpty else { return }
-      try await self.endpoints.add(find)
+      for endpoint in answers { try await self.endpoints.add(endpoint) }
       lease.serving()
     }
+  }
+
+  /// Questions about a whole database, and those that the partition of its beginning asks about parts of it: these
+  /// have places of their own, so that no two partitions wait for each other.
+  private static func endpoints(
+    of partition: Partition, _ handler: QueryHandler, after prepare: @escaping QueryHandler.Preparation
+  ) -> [Endpoint] {
+    func endpoint(
+      _ method: String,
+      _ answer: @escaping @Sendable (QueryRequest) async throws(CaravanError) -> QueryReply
+    ) -> Endpoint {
+      let pattern = SubjectPattern.exact(.partitioned(QueryService.name, partition, method: method))
+      return Endpoint(
+        method, pattern, group: QueryService.name.rawValue, maxInFlight: QueryLimits.inFlight
+      ) { (request: QueryRequest, _) async throws(CaravanError) in try await answer(request) }
+    }
+    return [
+      endpoint("find") { request async throws(CaravanError) in
+        try await handler.find(request, in: partition, after: prepare)
+      },
+      endpoint("shard") { request async throws(CaravanError) in
+        try await handler.findPart(request, in: partition, after: prepare)
+      },
+    ]
   }
 
   /// What the index has, and when it was asked about last; it loses what nobody has asked about for long.
   private func stillWanted(in partition: Partition) async throws(CaravanError) -> [DatabaseID: WallTime] {
     var wanted = try await handler.writer.wanted(in: partition)
     for (database, last) in wanted where Demand.isUnasked(since: last, at: host.clock.wallTime) {
-      try await handler.writer.forget(database)
+      while try await handler.writer.forgetSome(of: database) {}
       wanted[database] = nil
     }
     return wanted

@@ -14,27 +14,44 @@ final class TenantShares: Sendable {
     }
   }
 
-  private let taken = Mutex<[Tenant: Int]>([:])
+  private struct Taken {
+    var all = 0
+    var byViewer: [Query.Viewer?: Int] = [:]
 
-  /// - Throws: `serverBusy` where the tenant has no place left.
-  func within<Result: Sendable>(
-    _ database: DatabaseID, _ body: () async throws(CaravanError) -> Result
-  ) async throws(CaravanError) -> Result {
-    let tenant = Tenant(database)
-    let isIn = taken.withLock { taken in
-      guard taken[tenant, default: 0] < QueryLimits.inFlightPerTenant else { return false }
-      taken[tenant, default: 0] += 1
+    mutating func take(_ viewer: Query.Viewer?) -> Bool {
+      let own = byViewer[viewer, default: 0]
+      guard all < QueryLimits.inFlightPerTenant, viewer == nil || own < QueryLimits.inFlightPerViewer else {
+        return false
+      }
+      all += 1
+      byViewer[viewer] = own + 1
       return true
     }
+
+    mutating func leave(_ viewer: Query.Viewer?) {
+      all -= 1
+      let own = (byViewer[viewer] ?? 1) - 1
+      byViewer[viewer] = own == 0 ? nil : own
+    }
+  }
+
+  private let taken = Mutex<[Tenant: Taken]>([:])
+
+  /// - Parameter viewer: who asks about a public database; nil: about one's own.
+  /// - Throws: `serverBusy` where the tenant, or this viewer, has no place left.
+  func within<Result: Sendable>(
+    _ database: DatabaseID, _ viewer: Query.Viewer?, _ body: () async throws(CaravanError) -> Result
+  ) async throws(CaravanError) -> Result {
+    let tenant = Tenant(database)
+    let isIn = taken.withLock { $0[tenant, default: Taken()].take(viewer) }
     guard isIn else {
       throw CaravanError(
-        .serverBusy, "\(QueryLimits.inFlightPerTenant) queries of this user or app are being answered: ask again",
-        retryAfterMilliseconds: 100)
+        .serverBusy, "many queries of this user or app are being answered: ask again", retryAfterMilliseconds: 100)
     }
     defer {
       taken.withLock { taken in
-        let left = (taken[tenant] ?? 1) - 1
-        taken[tenant] = left == 0 ? nil : left
+        taken[tenant]?.leave(viewer)
+        if taken[tenant]?.all == 0 { taken[tenant] = nil }
       }
     }
     return try await body()

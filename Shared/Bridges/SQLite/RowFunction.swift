@@ -39,6 +39,9 @@ public final class RowFunction: Bindable {
 
     public func integer(_ index: Int) -> Int64 { sqlite3_value_int64(handle(index)) }
 
+    /// How many bytes a text or blob has.
+    public func byteCount(_ index: Int) -> Int { Int(sqlite3_value_bytes(handle(index))) }
+
     /// The text; empty for NULL.
     public func text(_ index: Int) -> String { String(decoding: raw(index), as: UTF8.self) }
 

@@ -18,7 +18,10 @@ public struct CloudOrder: Sendable, Hashable {
   /// The distance of the column, a place, from here is what counts; nil: the column's value.
   public let near: CaravanModel.Location?
 
-  /// - Parameter near: a place that the column's distance is measured from, over the sphere.
+  /// - Parameters:
+  ///   - column: the name of a column that can be compared; with `near`, of one of places.
+  ///   - isDescending: from the greatest to the least.
+  ///   - near: a place that the column's distance is measured from, over the sphere.
   public init(_ column: String, isDescending: Bool = false, near: CaravanModel.Location? = nil) {
     self.column = column
     self.isDescending = isDescending

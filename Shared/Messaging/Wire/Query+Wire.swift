@@ -101,7 +101,8 @@ extension QueryRequest {
       predicate: query.predicate.terms.map { PredicateTerm($0) },
       sort: query.sort.map { SortKey($0) }, limit: UInt32(clamping: query.limit), cursor: query.cursor,
       zone: query.zone ?? "", fields: query.fields, counts: query.isCount,
-      seen: query.seen.map { SeenZone(zone: $0.zone, seq: $0.seq) }, viewer: query.viewer.map { QueryViewer($0) },
+      seen: query.seen.map { SeenZone(zone: $0.zone, incarnation: $0.incarnation, seq: $0.seq) },
+      viewer: query.viewer.map { QueryViewer($0) },
       text: query.text?.text ?? "", arguments: query.text?.arguments.map { Field(id: 0, $0) } ?? [],
       pageBytes: UInt32(clamping: query.pageBytes))
   }
@@ -137,7 +138,7 @@ extension QueryRequest {
       database: try required(database, "database").model(), type: type, predicate: Predicate(terms),
       text: text.isEmpty ? nil : Query.Text(text, arguments: values), sort: keys,
       limit: Int(limit), cursor: cursor, zone: zone.isEmpty ? nil : zone, fields: fields, isCount: counts,
-      seen: seen.map { Query.Seen(zone: $0.zone, seq: $0.seq) }, viewer: viewer?.model)
+      seen: seen.map { Query.Seen(zone: $0.zone, incarnation: $0.incarnation, seq: $0.seq) }, viewer: viewer?.model)
     query.pageBytes = Int(pageBytes)
     return query
   }

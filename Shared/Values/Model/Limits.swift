@@ -98,6 +98,8 @@ public enum Limits {
   public static let queryListItems = 100
   /// Bytes of a pattern of LIKE, and of what MATCH looks for.
   public static let queryPatternBytes = 256
+  /// Beginnings of words in what one MATCH looks for: each is as costly as all words that begin so.
+  public static let queryPrefixes = 4
   /// Zones of which one query says how far its answer has to be.
   public static let querySeenZones = 16
 }

@@ -26,10 +26,13 @@ public struct Query: Sendable, Hashable {
   /// A zone as the caller has seen it: the answer is to be no older.
   public struct Seen: Sendable, Hashable {
     public var zone: String
+    /// Which life of the zone.
+    public var incarnation: Incarnation
     public var seq: Seq
 
-    public init(zone: String, seq: Seq) {
+    public init(zone: String, incarnation: Incarnation, seq: Seq) {
       self.zone = zone
+      self.incarnation = incarnation
       self.seq = seq
     }
   }

@@ -135,6 +135,11 @@ final class Cluster: Sendable {
     try simulation.run { try await self.storage.commit(to: zone, mutations) }
   }
 
+  func incarnation(of zone: ZoneID) throws -> Incarnation {
+    let request = ReadChangesRequest(zone: ZoneRef(zone), maxRecords: 1, maxBytes: 1)
+    return try simulation.run { try await self.storage.changes(of: zone, request).next?.incarnation ?? 0 }
+  }
+
   func drop(_ zone: ZoneID) throws {
     _ = try simulation.run { try await self.storage.drop(zone, writer: "@test") }
   }
@@ -143,7 +148,8 @@ final class Cluster: Sendable {
 
   func ask(_ request: QueryRequest) async throws(CaravanError) -> QueryReply {
     let database = try request.database?.model() ?? album
-    return try await bus.call(request, to: .partitioned(.query, Partition(of: database), method: "find"))
+    let method = database.shard == 0 ? "find" : "shard"
+    return try await bus.call(request, to: .partitioned(.query, Partition(of: database), method: method))
   }
 
   func find(_ query: Query) throws -> QueryReply { try simulation.run { try await self.ask(QueryRequest(query)) } }

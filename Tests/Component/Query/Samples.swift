@@ -30,7 +30,7 @@ func compiled(_ query: Query) throws(CaravanError) -> CompiledQuery {
   try CompiledQuery(query, type: photos)
 }
 
-let indexes = TableIndexes(table: 1, slots: [1: 1, 2: 2, 3: 3, 5: 5], members: [8], words: [1])
+let indexes = TableIndexes(table: 1, slots: [1: 1, 2: 2, 3: 3, 5: 5], members: [8: true], words: [1: true])
 
 /// What the statement asks of records of the table.
 func filter(_ query: Query) throws -> String {

@@ -1,5 +1,6 @@
 import CaravanCrypto
 import CaravanModel
+import CaravanRuntime
 import CaravanSchemaClient
 import CaravanTestKit
 import CaravanTokens

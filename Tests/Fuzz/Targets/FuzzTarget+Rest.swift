@@ -17,7 +17,7 @@ extension FuzzTarget {
       let again = try sure { try QueryRequest(decoding: QueryRequest(query).encoded()).model() }
       try hold(QueryRequest(again).encoded() == QueryRequest(query).encoded(), "a query is read again as another")
       let compiled = try CompiledQuery(query, type: Samples.type)
-      let statement = compiled.statement(in: TableIndexes(table: 1, slots: [1: 1, 2: 2], words: [1]))
+      let statement = compiled.statement(in: TableIndexes(table: 1, slots: [1: 1, 2: 2], words: [1: true]))
       let sql = statement.sql
       try hold(sql.utf8.count { $0 == UInt8(ascii: "?") } == statement.parameters.count, "values of \(sql)")
       try hold(!sql.contains("'") && !sql.contains(";"), "the query's own words are in \(sql)")

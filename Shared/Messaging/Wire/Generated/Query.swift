@@ -209,25 +209,30 @@ public struct SortKey: WireMessage, Equatable {
 
 public struct SeenZone: WireMessage, Equatable {
   public var zone: String
+  public var incarnation: UInt64
   public var seq: UInt64
 
   public init(
     zone: String = "",
+    incarnation: UInt64 = 0,
     seq: UInt64 = 0
   ) {
     self.zone = zone
+    self.incarnation = incarnation
     self.seq = seq
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__SeenZone> {
     let m = arena.make(Caravan__V1__SeenZone.self, caravan__v1__seen_zone__init)
     if !zone.isEmpty { m.pointee.zone = arena.string(zone) }
+    if incarnation != 0 { m.pointee.has_incarnation = 1; m.pointee.incarnation = incarnation }
     if seq != 0 { m.pointee.has_seq = 1; m.pointee.seq = seq }
     return m
   }
 
   init(c m: UnsafePointer<Caravan__V1__SeenZone>) throws(WireError) {
     zone = try copyText(m.pointee.zone)
+    incarnation = m.pointee.has_incarnation != 0 ? m.pointee.incarnation : 0
     seq = m.pointee.has_seq != 0 ? m.pointee.seq : 0
   }
 

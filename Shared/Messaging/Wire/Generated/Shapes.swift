@@ -147,6 +147,7 @@ extension WireShape {
     WireShape(MemoryLayout<Caravan__V1__SeenZone>.size + MemoryLayout<SeenZone>.stride, [
       WireField(1, .text),
       WireField(2, .varint),
+      WireField(3, .varint),
     ]),
     WireShape(MemoryLayout<Caravan__V1__QueryViewer>.size + MemoryLayout<QueryViewer>.stride, [
       WireField(1, .text),

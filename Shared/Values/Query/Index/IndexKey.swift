@@ -5,9 +5,16 @@ internal import CaravanModel
 ///
 /// An integer or date is eight bytes, big-endian, with its sign bit turned over. A real is eight bytes likewise, all
 /// of them turned over where it is negative. A text, a reference's name or data are a byte 1 and their own bytes. A
-/// place is its `PlaceCell`. Keys of different kinds have no order: a field has one kind.
+/// place is its `PlaceCell`. Keys of different kinds have no order: a field has one kind. A key has no more than the
+/// beginning of what is longer than `mostBytes`: such values have one key with others, and no order among them.
 public struct IndexKey: Sendable, Hashable {
+  /// Of one key.
+  public static let mostBytes = 1_024
+
   public let bytes: [UInt8]
+
+  /// It tells its value from every other.
+  public var isWhole: Bool { bytes.count < Self.mostBytes }
 
   /// The key of null comes before every other.
   public static let null = IndexKey(bytes: [])
@@ -16,7 +23,7 @@ public struct IndexKey: Sendable, Hashable {
   public init(bytes: [UInt8]) { self.bytes = bytes }
 
   init(_ word: UInt64) { bytes = (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * UInt64($0))) } }
-  private init(_ run: some Sequence<UInt8>) { bytes = [1] + run }
+  private init(_ run: ArraySlice<UInt8>) { bytes = [1] + run.prefix(Self.mostBytes - 1) }
 
   /// The smallest key greater than those of all values that begin as this one's does; nil: there is none.
   var endOfPrefix: IndexKey? {

@@ -23,11 +23,4 @@ public struct SQLFragment: Sendable, Hashable {
     guard parts.count != 1 else { return parts[0] }
     return SQLFragment("(" + parts.map(\.sql).joined(separator: " \(word) ") + ")", parts.flatMap(\.parameters))
   }
-
-  /// Statements as one. A statement of several stands in another one, as none of these may be of several.
-  static func united(_ statements: [SQLFragment], by word: String) -> SQLFragment {
-    guard statements.count != 1 else { return statements[0] }
-    return SQLFragment(
-      statements.map { "SELECT * FROM (\($0.sql))" }.joined(separator: " \(word) "), statements.flatMap(\.parameters))
-  }
 }

@@ -57,17 +57,25 @@ extension Optional: Negatable where Wrapped: Negatable {
 }
 
 extension Expression where Leaf: Negatable {
-  /// The same expression without any `not`: De Morgan's laws hold with three values too.
+  /// The same expression without any `not`, and without an `all` in an `all` or an `any` in an `any`: De Morgan's laws
+  /// hold with three values too.
   public var withoutNot: Expression { pushed(isNegated: false) }
 
   private func pushed(isNegated: Bool) -> Expression {
     switch self {
-    case .leaf(let leaf): .leaf(isNegated ? leaf.negated : leaf)
-    case .not(let part): part.pushed(isNegated: !isNegated)
-    case .all(let parts):
-      isNegated ? .any(parts.map { $0.pushed(isNegated: true) }) : .all(parts.map { $0.pushed(isNegated: false) })
-    case .any(let parts):
-      isNegated ? .all(parts.map { $0.pushed(isNegated: true) }) : .any(parts.map { $0.pushed(isNegated: false) })
+    case .leaf(let leaf): return .leaf(isNegated ? leaf.negated : leaf)
+    case .not(let part): return part.pushed(isNegated: !isNegated)
+    case .all(let parts), .any(let parts):
+      let pushed = parts.map { $0.pushed(isNegated: isNegated) }
+      let isAll = if case .all = self { !isNegated } else { isNegated }
+      return isAll ? .all(pushed.flatMap(\.conjuncts)) : .any(pushed.flatMap(\.disjuncts))
     }
   }
+}
+
+extension Expression {
+  /// What all has to hold.
+  var conjuncts: [Expression] { if case .all(let parts) = self { parts } else { [self] } }
+  /// Of which one has to hold.
+  fileprivate var disjuncts: [Expression] { if case .any(let parts) = self { parts } else { [self] } }
 }

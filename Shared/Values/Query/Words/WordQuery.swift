@@ -15,7 +15,7 @@ public struct WordQuery: Sendable, Hashable {
   public let quantity: Quantity
 
   /// - Throws: `invalidData` for a quote without its end, and where no word is left; `limitExceeded` beyond
-  ///   `Limits.queryPatternBytes`.
+  ///   `Limits.queryPatternBytes` and `Limits.queryPrefixes`.
   public init(_ text: String, _ quantity: Quantity) throws(CaravanError) {
     guard text.utf8.count <= Limits.queryPatternBytes else {
       throw CaravanError(
@@ -41,7 +41,16 @@ public struct WordQuery: Sendable, Hashable {
         rest = rest[part.endIndex...]
       }
       let words = Array(Words(String(part)))
-      if !words.isEmpty { phrases.append(Phrase(words: words, isPrefix: rest.first == "*")) }
+      guard !words.isEmpty else { continue }
+      let phrase = Phrase(words: words, isPrefix: rest.first == "*")
+      if !phrases.contains(phrase) { phrases.append(phrase) }
+    }
+    let prefixes = phrases.count(where: \.isPrefix)
+    guard prefixes <= Limits.queryPrefixes else {
+      throw CaravanError(
+        .limitExceeded,
+        "a text query has \(prefixes) beginnings of words: the limit is \(Limits.queryPrefixes), as each is looked for "
+          + "in all words there are")
     }
     guard !phrases.isEmpty else {
       throw CaravanError(.invalidData, "a text query '\(text.prefix(80))' has no word: write a letter or a number")

@@ -637,7 +637,7 @@ const ProtobufCMessageDescriptor caravan__v1__sort_key__descriptor =
   (ProtobufCMessageInit) caravan__v1__sort_key__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__seen_zone__field_descriptors[2] =
+static const ProtobufCFieldDescriptor caravan__v1__seen_zone__field_descriptors[3] =
 {
   {
     "zone",
@@ -663,15 +663,28 @@ static const ProtobufCFieldDescriptor caravan__v1__seen_zone__field_descriptors[
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "incarnation",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__SeenZone, has_incarnation),
+    offsetof(Caravan__V1__SeenZone, incarnation),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__seen_zone__field_indices_by_name[] = {
+  2,   /* field[2] = incarnation */
   1,   /* field[1] = seq */
   0,   /* field[0] = zone */
 };
 static const ProtobufCIntRange caravan__v1__seen_zone__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 2 }
+  { 0, 3 }
 };
 const ProtobufCMessageDescriptor caravan__v1__seen_zone__descriptor =
 {
@@ -681,7 +694,7 @@ const ProtobufCMessageDescriptor caravan__v1__seen_zone__descriptor =
   "Caravan__V1__SeenZone",
   "caravan.v1",
   sizeof(Caravan__V1__SeenZone),
-  2,
+  3,
   caravan__v1__seen_zone__field_descriptors,
   caravan__v1__seen_zone__field_indices_by_name,
   1,  caravan__v1__seen_zone__number_ranges,

@@ -141,12 +141,14 @@ struct  Caravan__V1__SeenZone
 {
   ProtobufCMessage base;
   char *zone;
+  protobuf_c_boolean has_incarnation;
+  uint64_t incarnation;
   protobuf_c_boolean has_seq;
   uint64_t seq;
 };
 #define CARAVAN__V1__SEEN_ZONE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__seen_zone__descriptor) \
-    , NULL, 0, 0 }
+    , NULL, 0, 0, 0, 0 }
 
 
 /*
