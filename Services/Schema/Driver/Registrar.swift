@@ -63,6 +63,7 @@ final class Registrar: Sendable {
   /// Compares and sets, so that two who propose at once agree on one order (CK-96).
   func propose(_ request: ProposeTypeRequest) async throws(CaravanError) -> TypeReply {
     let proposal = try required(request.type, "type").model()
+    if proposal.name == NotificationLog.name { return TypeReply(type: CaravanWire.RecordType(NotificationLog.type)) }
     let store = try store(request.container, request.environment)
     try Registry.check(proposal)
     let asker = try Asker(user: request.user, isOperator: request.byOperator)
@@ -136,6 +137,9 @@ final class Registrar: Sendable {
 
   func type(_ request: TypeRequest) async throws(CaravanError) -> TypeReply {
     let store = try store(request.container, request.environment)
+    if request.id == NotificationLog.type.id || request.id == 0 && request.name == NotificationLog.name {
+      return TypeReply(type: CaravanWire.RecordType(NotificationLog.type))
+    }
     let type =
       request.id > 0
       ? try await type(request.id, in: store) : try await type(named: request.name, in: store)

@@ -28,6 +28,22 @@ extension DeviceSession {
     return QueryResult(answer: answer)
   }
 
+  /// What the user has subscribed to, in their own database or the public one.
+  func subscriptions(
+    _ question: AskSubscriptions, _ account: ReplyAccount
+  ) async throws(CaravanError) -> SubscriptionsResult {
+    let database = try database(question.container, question.database)
+    var request = try SubscriptionsRequest.decode(question.request)
+    (request.database, request.user) = (DatabaseRef(database), user.text)
+    request.viewer = try await viewer(of: database)
+    let reply: SubscriptionsReply = try await cloud.bus.call(
+      request, to: .partitioned(.query, Partition(of: database), method: "subscriptions"),
+      deadline: SyncLimits.queryDeadline)
+    let answer = reply.encoded()
+    guard account.settle(taken: 0, needed: answer.count) else { throw Refusal.replyFull }
+    return SubscriptionsResult(answer: answer)
+  }
+
   private func viewer(of database: DatabaseID) async throws(CaravanError) -> QueryViewer? {
     guard database.owner == nil else { return nil }
     let author = WriterName.author(try await writer(in: database)).map { String($0) }

@@ -100,7 +100,7 @@ extension DeviceSession {
   func zones(_ list: ListZones, _ account: ReplyAccount) async throws(CaravanError) -> ZonesResult {
     let database = try database(list.container, list.database)
     var states: [ZoneState] = []
-    for head in try await cloud.storage.zones(of: database) {
+    for head in try await cloud.storage.zones(of: database) where head.zone?.zone != SubscriptionZone.name {
       states.append(ZoneState(zone: head.zone?.zone ?? "", seq: head.seq, incarnation: head.incarnation))
     }
     let bytes = states.reduce(0) { $0 + SyncLimits.outcomeBytes + $1.zone.utf8.count }

@@ -33,7 +33,7 @@ public struct Access: Sendable, Hashable {
       throw CaravanError(
         .zoneDoesNotExist, "the public database has no zone '\(name.prefix(80))': its only one is \(DefaultZone.name)")
     }
-    guard name != BuriedZones.name else {
+    guard name != BuriedZones.name, name != SubscriptionZone.name else {
       throw CaravanError(.zoneDoesNotExist, "there is no zone '\(name)': choose another name")
     }
     precondition(database.container != .system, "Caravan's own zones are nobody's")

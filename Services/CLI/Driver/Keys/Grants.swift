@@ -50,14 +50,14 @@ package enum Holder: String, Sendable, CaseIterable {
         .schedule, .cancel, .parcel, .damage, .time,
       ])
         + Self.schema([.type, .types, .propose, .change, .history, .container, .grants])
-        + Self.partitioned(.notify, ["attach"]) + Self.partitioned(.query, ["find"])
+        + Self.partitioned(.notify, ["attach"]) + Self.partitioned(.query, ["find", "subscriptions"])
         + [SubjectPattern.everyAck(nil).text, SubjectPattern.everyExtension.text]
     case .schema: Self.storage([.commit, .commits, .changes, .fetch, .zones])
     case .notify:
       Self.storage([.zones, .changes, .fetch] + Self.following) + ["svc.notify.*", "inbox.*.*.notify"]
     case .query:
-      Self.storage([.zones, .changes, .fetch] + Self.following) + Self.schema([.type, .types, .container])
-        + Self.partitioned(.query, ["shard"]) + ["svc.query.*"]
+      Self.storage([.zones, .changes, .fetch, .commit, .commits] + Self.following)
+        + Self.schema([.type, .types, .container]) + Self.partitioned(.query, ["shard"]) + ["svc.query.*"]
     case .gateway: Self.storage([.commit, .commits, .changes, .fetch]) + Self.discovery
     case .cli:
       // Nobody serves `floor`: `caravan bench` answers itself there, as storage.

@@ -139,7 +139,7 @@ public struct Frame: WireMessage, Equatable {
     clockMilliseconds = m.pointee.has_clock_milliseconds != 0 ? m.pointee.clock_milliseconds : 0
   }
 
-  static let shape = 169
+  static let shape = 174
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -178,7 +178,7 @@ public struct Parcel: WireMessage, Equatable {
     chunks = m.pointee.has_chunks != 0 ? copyBytes(m.pointee.chunks) : []
   }
 
-  static let shape = 170
+  static let shape = 175
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -219,7 +219,7 @@ public struct Exchange: WireMessage, Equatable {
     }
   }
 
-  static let shape = 171
+  static let shape = 176
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -252,6 +252,7 @@ public struct Operation: WireMessage, Equatable {
     case whoAmI(WhoAmI)
     case schema(AskSchema)
     case query(AskQuery)
+    case subscriptions(AskSubscriptions)
     case lock(LockDatabase)
     case unlock(UnlockDatabase)
     case beginGroup(BeginGroup)
@@ -322,6 +323,9 @@ public struct Operation: WireMessage, Equatable {
     case .query(let value):
       m.pointee.kind_case = CARAVAN__V1__OPERATION__KIND_QUERY
       m.pointee.query = value.pack(into: &arena)
+    case .subscriptions(let value):
+      m.pointee.kind_case = CARAVAN__V1__OPERATION__KIND_SUBSCRIPTIONS
+      m.pointee.subscriptions = value.pack(into: &arena)
     case .lock(let value):
       m.pointee.kind_case = CARAVAN__V1__OPERATION__KIND_LOCK
       m.pointee.lock = value.pack(into: &arena)
@@ -373,6 +377,8 @@ public struct Operation: WireMessage, Equatable {
     case CARAVAN__V1__OPERATION__KIND_WHO_AM_I: kind = .whoAmI(try WhoAmI(c: m.pointee.who_am_i))
     case CARAVAN__V1__OPERATION__KIND_SCHEMA: kind = .schema(try AskSchema(c: m.pointee.schema))
     case CARAVAN__V1__OPERATION__KIND_QUERY: kind = .query(try AskQuery(c: m.pointee.query))
+    case CARAVAN__V1__OPERATION__KIND_SUBSCRIPTIONS:
+      kind = .subscriptions(try AskSubscriptions(c: m.pointee.subscriptions))
     case CARAVAN__V1__OPERATION__KIND_LOCK: kind = .lock(try LockDatabase(c: m.pointee.lock))
     case CARAVAN__V1__OPERATION__KIND_UNLOCK: kind = .unlock(try UnlockDatabase(c: m.pointee.unlock))
     case CARAVAN__V1__OPERATION__KIND_BEGIN_GROUP: kind = .beginGroup(try BeginGroup(c: m.pointee.begin_group))
@@ -387,7 +393,7 @@ public struct Operation: WireMessage, Equatable {
     }
   }
 
-  static let shape = 172
+  static let shape = 177
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -431,7 +437,7 @@ public struct Hello: WireMessage, Equatable {
     tokens = copyByteStrings(m.pointee.n_tokens, m.pointee.tokens)
   }
 
-  static let shape = 173
+  static let shape = 178
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -480,7 +486,7 @@ public struct ProposeTable: WireMessage, Equatable {
     declared = m.pointee.has_declared != 0 ? m.pointee.declared != 0 : false
   }
 
-  static let shape = 174
+  static let shape = 179
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -519,7 +525,7 @@ public struct AskSchema: WireMessage, Equatable {
     call = m.pointee.has_call != 0 ? copyBytes(m.pointee.call) : []
   }
 
-  static let shape = 175
+  static let shape = 180
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -553,7 +559,7 @@ public struct SchemaResult: WireMessage, Equatable {
     answer = m.pointee.has_answer != 0 ? copyBytes(m.pointee.answer) : []
   }
 
-  static let shape = 176
+  static let shape = 181
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -597,7 +603,7 @@ public struct AskQuery: WireMessage, Equatable {
     request = m.pointee.has_request != 0 ? copyBytes(m.pointee.request) : []
   }
 
-  static let shape = 177
+  static let shape = 182
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -607,6 +613,86 @@ public struct AskQuery: WireMessage, Equatable {
 
   public init(decoding data: [UInt8]) throws(WireError) {
     self = try unpacked(data, Self.shape, caravan__v1__ask_query__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct AskSubscriptions: WireMessage, Equatable {
+  public var container: String
+  public var database: DatabaseScope
+  public var request: [UInt8]
+
+  public init(
+    container: String = "",
+    database: DatabaseScope = .`private`,
+    request: [UInt8] = []
+  ) {
+    self.container = container
+    self.database = database
+    self.request = request
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__AskSubscriptions> {
+    let m = arena.make(Caravan__V1__AskSubscriptions.self, caravan__v1__ask_subscriptions__init)
+    if !container.isEmpty { m.pointee.container = arena.string(container) }
+    if database != .`private` { m.pointee.has_database = 1; m.pointee.database = database.c }
+    if !request.isEmpty { m.pointee.has_request = 1; m.pointee.request = arena.bytes(request) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__AskSubscriptions>) throws(WireError) {
+    container = try copyText(m.pointee.container)
+    database = m.pointee.has_database != 0 ? DatabaseScope(c: m.pointee.database) : .`private`
+    request = m.pointee.has_request != 0 ? copyBytes(m.pointee.request) : []
+  }
+
+  static let shape = 183
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__ask_subscriptions__get_packed_size(m)) { caravan__v1__ask_subscriptions__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__ask_subscriptions__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct SubscriptionsResult: WireMessage, Equatable {
+  public var answer: [UInt8]
+
+  public init(
+    answer: [UInt8] = []
+  ) {
+    self.answer = answer
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__SubscriptionsResult> {
+    let m = arena.make(Caravan__V1__SubscriptionsResult.self, caravan__v1__subscriptions_result__init)
+    if !answer.isEmpty { m.pointee.has_answer = 1; m.pointee.answer = arena.bytes(answer) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__SubscriptionsResult>) throws(WireError) {
+    answer = m.pointee.has_answer != 0 ? copyBytes(m.pointee.answer) : []
+  }
+
+  static let shape = 184
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__subscriptions_result__get_packed_size(m)) {
+      caravan__v1__subscriptions_result__pack(m, $0)
+    }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__subscriptions_result__unpack) { (m) throws(WireError) in
       try Self(c: m)
     }
   }
@@ -631,7 +717,7 @@ public struct QueryResult: WireMessage, Equatable {
     answer = m.pointee.has_answer != 0 ? copyBytes(m.pointee.answer) : []
   }
 
-  static let shape = 178
+  static let shape = 185
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -712,7 +798,7 @@ public struct Push: WireMessage, Equatable {
     toleratedRows = m.pointee.has_tolerated_rows != 0 ? m.pointee.tolerated_rows : 0
   }
 
-  static let shape = 179
+  static let shape = 186
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -766,7 +852,7 @@ public struct Settle: WireMessage, Equatable {
     record = try copyText(m.pointee.record)
   }
 
-  static let shape = 180
+  static let shape = 187
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -855,7 +941,7 @@ public struct Pull: WireMessage, Equatable {
     type = m.pointee.has_type != 0 ? m.pointee.type : 0
   }
 
-  static let shape = 181
+  static let shape = 188
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -907,7 +993,7 @@ public struct ZoneSubscription: WireMessage, Equatable {
     toldOnly = m.pointee.has_told_only != 0 ? m.pointee.told_only != 0 : false
   }
 
-  static let shape = 182
+  static let shape = 189
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -948,7 +1034,7 @@ public struct Subscribe: WireMessage, Equatable {
     }
   }
 
-  static let shape = 183
+  static let shape = 190
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -982,7 +1068,7 @@ public struct AckNotification: WireMessage, Equatable {
     number = m.pointee.has_number != 0 ? m.pointee.number : 0
   }
 
-  static let shape = 184
+  static let shape = 191
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1036,7 +1122,7 @@ public struct RequestTicket: WireMessage, Equatable {
     record = try copyText(m.pointee.record)
   }
 
-  static let shape = 185
+  static let shape = 192
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1085,7 +1171,7 @@ public struct DropTable: WireMessage, Equatable {
     cancel = m.pointee.has_cancel != 0 ? m.pointee.cancel != 0 : false
   }
 
-  static let shape = 186
+  static let shape = 193
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1139,7 +1225,7 @@ public struct ReadRecords: WireMessage, Equatable {
     database = m.pointee.has_database != 0 ? DatabaseScope(c: m.pointee.database) : .`private`
   }
 
-  static let shape = 187
+  static let shape = 194
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1178,7 +1264,7 @@ public struct ListZones: WireMessage, Equatable {
     database = m.pointee.has_database != 0 ? DatabaseScope(c: m.pointee.database) : .`private`
   }
 
-  static let shape = 188
+  static let shape = 195
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1217,7 +1303,7 @@ public struct CreateZone: WireMessage, Equatable {
     zone = try copyText(m.pointee.zone)
   }
 
-  static let shape = 189
+  static let shape = 196
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1251,7 +1337,7 @@ public struct WhoAmI: WireMessage, Equatable {
     container = try copyText(m.pointee.container)
   }
 
-  static let shape = 190
+  static let shape = 197
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1295,7 +1381,7 @@ public struct LockDatabase: WireMessage, Equatable {
     token = m.pointee.has_token != 0 ? m.pointee.token : 0
   }
 
-  static let shape = 191
+  static let shape = 198
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1334,7 +1420,7 @@ public struct UnlockDatabase: WireMessage, Equatable {
     token = m.pointee.has_token != 0 ? m.pointee.token : 0
   }
 
-  static let shape = 192
+  static let shape = 199
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1383,7 +1469,7 @@ public struct BeginGroup: WireMessage, Equatable {
     opFloor = m.pointee.has_op_floor != 0 ? m.pointee.op_floor : 0
   }
 
-  static let shape = 193
+  static let shape = 200
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1444,7 +1530,7 @@ public struct UploadPart: WireMessage, Equatable {
     chunks = try copyMessages(m.pointee.n_chunks, m.pointee.chunks) { (p) throws(WireError) in try Chunk(c: p) }
   }
 
-  static let shape = 194
+  static let shape = 201
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1508,7 +1594,7 @@ public struct CommitGroup: WireMessage, Equatable {
     token = m.pointee.has_token != 0 ? m.pointee.token : 0
   }
 
-  static let shape = 195
+  static let shape = 202
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1552,7 +1638,7 @@ public struct AskOperation: WireMessage, Equatable {
     op = m.pointee.has_op != 0 ? m.pointee.op : 0
   }
 
-  static let shape = 196
+  static let shape = 203
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1596,7 +1682,7 @@ public struct RemoveOperation: WireMessage, Equatable {
     op = m.pointee.has_op != 0 ? m.pointee.op : 0
   }
 
-  static let shape = 197
+  static let shape = 204
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1630,7 +1716,7 @@ public struct ExchangeReply: WireMessage, Equatable {
     results = try copyMessages(m.pointee.n_results, m.pointee.results) { (p) throws(WireError) in try Result(c: p) }
   }
 
-  static let shape = 198
+  static let shape = 205
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1661,6 +1747,7 @@ public struct Result: WireMessage, Equatable {
     case person(Person)
     case schema(SchemaResult)
     case query(QueryResult)
+    case subscriptions(SubscriptionsResult)
     case lock(LockState)
     case operation(OperationState)
     case part(PartState)
@@ -1721,6 +1808,9 @@ public struct Result: WireMessage, Equatable {
     case .query(let value):
       m.pointee.kind_case = CARAVAN__V1__RESULT__KIND_QUERY
       m.pointee.query = value.pack(into: &arena)
+    case .subscriptions(let value):
+      m.pointee.kind_case = CARAVAN__V1__RESULT__KIND_SUBSCRIPTIONS
+      m.pointee.subscriptions = value.pack(into: &arena)
     case .lock(let value):
       m.pointee.kind_case = CARAVAN__V1__RESULT__KIND_LOCK
       m.pointee.lock = value.pack(into: &arena)
@@ -1757,6 +1847,8 @@ public struct Result: WireMessage, Equatable {
     case CARAVAN__V1__RESULT__KIND_PERSON: kind = .person(try Person(c: m.pointee.person))
     case CARAVAN__V1__RESULT__KIND_SCHEMA: kind = .schema(try SchemaResult(c: m.pointee.schema))
     case CARAVAN__V1__RESULT__KIND_QUERY: kind = .query(try QueryResult(c: m.pointee.query))
+    case CARAVAN__V1__RESULT__KIND_SUBSCRIPTIONS:
+      kind = .subscriptions(try SubscriptionsResult(c: m.pointee.subscriptions))
     case CARAVAN__V1__RESULT__KIND_LOCK: kind = .lock(try LockState(c: m.pointee.lock))
     case CARAVAN__V1__RESULT__KIND_OPERATION: kind = .operation(try OperationState(c: m.pointee.operation))
     case CARAVAN__V1__RESULT__KIND_PART: kind = .part(try PartState(c: m.pointee.part))
@@ -1767,7 +1859,7 @@ public struct Result: WireMessage, Equatable {
     }
   }
 
-  static let shape = 199
+  static let shape = 206
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1809,7 +1901,7 @@ public struct LockState: WireMessage, Equatable {
     remainingMilliseconds = m.pointee.has_remaining_milliseconds != 0 ? m.pointee.remaining_milliseconds : 0
   }
 
-  static let shape = 200
+  static let shape = 207
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1876,7 +1968,7 @@ public struct OperationState: WireMessage, Equatable {
     objects = m.pointee.has_objects != 0 ? m.pointee.objects : 0
   }
 
-  static let shape = 201
+  static let shape = 208
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1918,7 +2010,7 @@ public struct PartState: WireMessage, Equatable {
     operation = if let p = m.pointee.operation { try OperationState(c: p) } else { nil }
   }
 
-  static let shape = 202
+  static let shape = 209
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1957,7 +2049,7 @@ public struct RecordsResult: WireMessage, Equatable {
     answered = m.pointee.has_answered != 0 ? m.pointee.answered : 0
   }
 
-  static let shape = 203
+  static let shape = 210
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2001,7 +2093,7 @@ public struct ZoneState: WireMessage, Equatable {
     incarnation = m.pointee.has_incarnation != 0 ? m.pointee.incarnation : 0
   }
 
-  static let shape = 204
+  static let shape = 211
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2035,7 +2127,7 @@ public struct ZonesResult: WireMessage, Equatable {
     zones = try copyMessages(m.pointee.n_zones, m.pointee.zones) { (p) throws(WireError) in try ZoneState(c: p) }
   }
 
-  static let shape = 205
+  static let shape = 212
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2069,7 +2161,7 @@ public struct Person: WireMessage, Equatable {
     user = try copyText(m.pointee.user)
   }
 
-  static let shape = 206
+  static let shape = 213
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2128,7 +2220,7 @@ public struct HelloResult: WireMessage, Equatable {
     }
   }
 
-  static let shape = 207
+  static let shape = 214
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2174,7 +2266,7 @@ public struct WantedRecords: WireMessage, Equatable {
     }
   }
 
-  static let shape = 208
+  static let shape = 215
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2213,7 +2305,7 @@ public struct WantedChunks: WireMessage, Equatable {
     hashes = m.pointee.has_hashes != 0 ? copyBytes(m.pointee.hashes) : []
   }
 
-  static let shape = 209
+  static let shape = 216
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2252,7 +2344,7 @@ public struct ListChangedZones: WireMessage, Equatable {
     token = m.pointee.has_token != 0 ? copyBytes(m.pointee.token) : []
   }
 
-  static let shape = 210
+  static let shape = 217
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2291,7 +2383,7 @@ public struct ChangedZone: WireMessage, Equatable {
     deleted = m.pointee.has_deleted != 0 ? m.pointee.deleted != 0 : false
   }
 
-  static let shape = 211
+  static let shape = 218
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2340,7 +2432,7 @@ public struct ChangedZones: WireMessage, Equatable {
     resetRequired = m.pointee.has_reset_required != 0 ? m.pointee.reset_required != 0 : false
   }
 
-  static let shape = 212
+  static let shape = 219
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2411,7 +2503,7 @@ public struct PullResult: WireMessage, Equatable {
     }
   }
 
-  static let shape = 213
+  static let shape = 220
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2438,7 +2530,7 @@ public struct RenewCredentials: WireMessage, Equatable {
   init(c m: UnsafePointer<Caravan__V1__RenewCredentials>) throws(WireError) {
   }
 
-  static let shape = 214
+  static let shape = 221
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2472,7 +2564,7 @@ public struct RenewedCredentials: WireMessage, Equatable {
     jwt = try copyText(m.pointee.jwt)
   }
 
-  static let shape = 215
+  static let shape = 222
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2541,7 +2633,7 @@ public struct Ticket: WireMessage, Equatable {
     partition = m.pointee.has_partition != 0 ? m.pointee.partition : 0
   }
 
-  static let shape = 216
+  static let shape = 223
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2600,7 +2692,7 @@ public struct ChunkRequest: WireMessage, Equatable {
     most = m.pointee.has_most != 0 ? m.pointee.most : 0
   }
 
-  static let shape = 217
+  static let shape = 224
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2649,7 +2741,7 @@ public struct ChunkReply: WireMessage, Equatable {
     size = m.pointee.has_size != 0 ? m.pointee.size : 0
   }
 
-  static let shape = 218
+  static let shape = 225
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2708,7 +2800,7 @@ public struct SyncBegin: WireMessage, Equatable {
     pushes = m.pointee.has_pushes != 0 ? m.pointee.pushes != 0 : false
   }
 
-  static let shape = 219
+  static let shape = 226
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2793,7 +2885,7 @@ public struct SyncBeginResult: WireMessage, Equatable {
     lost = copyScalars(m.pointee.n_lost, m.pointee.lost)
   }
 
-  static let shape = 220
+  static let shape = 227
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2847,7 +2939,7 @@ public struct SyncContinue: WireMessage, Equatable {
     diffs = try copyMessages(m.pointee.n_diffs, m.pointee.diffs) { (p) throws(WireError) in try Diff(c: p) }
   }
 
-  static let shape = 221
+  static let shape = 228
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2901,7 +2993,7 @@ public struct SyncContinueResult: WireMessage, Equatable {
     message = try copyText(m.pointee.message)
   }
 
-  static let shape = 222
+  static let shape = 229
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2972,7 +3064,7 @@ public struct Diff: WireMessage, Equatable {
     createdHeight = m.pointee.has_created_height != 0 ? m.pointee.created_height : 0
   }
 
-  static let shape = 223
+  static let shape = 230
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3006,7 +3098,7 @@ public struct DiffObject: WireMessage, Equatable {
     fields = try copyMessages(m.pointee.n_fields, m.pointee.fields) { (p) throws(WireError) in try DiffField(c: p) }
   }
 
-  static let shape = 224
+  static let shape = 231
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3050,7 +3142,7 @@ public struct DiffField: WireMessage, Equatable {
     timestamp = m.pointee.has_timestamp != 0 ? m.pointee.timestamp : 0
   }
 
-  static let shape = 225
+  static let shape = 232
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3111,7 +3203,7 @@ public struct DiffValue: WireMessage, Equatable {
     }
   }
 
-  static let shape = 226
+  static let shape = 233
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

@@ -432,6 +432,256 @@ public struct QueryHit: WireMessage, Equatable {
   }
 }
 
+public struct StandingQuery: WireMessage, Equatable {
+  public var id: String
+  public var records: StandingRecords?
+  public var zones: Bool
+
+  public init(
+    id: String = "",
+    records: StandingRecords? = nil,
+    zones: Bool = false
+  ) {
+    self.id = id
+    self.records = records
+    self.zones = zones
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__StandingQuery> {
+    let m = arena.make(Caravan__V1__StandingQuery.self, caravan__v1__standing_query__init)
+    if !id.isEmpty { m.pointee.id = arena.string(id) }
+    if let records { m.pointee.records = records.pack(into: &arena) }
+    if zones { m.pointee.has_zones = 1; m.pointee.zones = zones ? 1 : 0 }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__StandingQuery>) throws(WireError) {
+    id = try copyText(m.pointee.id)
+    records = if let p = m.pointee.records { try StandingRecords(c: p) } else { nil }
+    zones = m.pointee.has_zones != 0 ? m.pointee.zones != 0 : false
+  }
+
+  static let shape = 25
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__standing_query__get_packed_size(m)) { caravan__v1__standing_query__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__standing_query__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct StandingRecords: WireMessage, Equatable {
+  public var type: String
+  public var text: String
+  public var arguments: [Field]
+  public var zone: String
+  public var enters: Bool
+  public var leaves: Bool
+  public var changes: Bool
+
+  public init(
+    type: String = "",
+    text: String = "",
+    arguments: [Field] = [],
+    zone: String = "",
+    enters: Bool = false,
+    leaves: Bool = false,
+    changes: Bool = false
+  ) {
+    self.type = type
+    self.text = text
+    self.arguments = arguments
+    self.zone = zone
+    self.enters = enters
+    self.leaves = leaves
+    self.changes = changes
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__StandingRecords> {
+    let m = arena.make(Caravan__V1__StandingRecords.self, caravan__v1__standing_records__init)
+    if !type.isEmpty { m.pointee.type = arena.string(type) }
+    if !text.isEmpty { m.pointee.text = arena.string(text) }
+    (m.pointee.n_arguments, m.pointee.arguments) = arena.messages(arguments) { $0.pack(into: &$1) }
+    if !zone.isEmpty { m.pointee.zone = arena.string(zone) }
+    if enters { m.pointee.has_enters = 1; m.pointee.enters = enters ? 1 : 0 }
+    if leaves { m.pointee.has_leaves = 1; m.pointee.leaves = leaves ? 1 : 0 }
+    if changes { m.pointee.has_changes = 1; m.pointee.changes = changes ? 1 : 0 }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__StandingRecords>) throws(WireError) {
+    type = try copyText(m.pointee.type)
+    text = try copyText(m.pointee.text)
+    arguments = try copyMessages(m.pointee.n_arguments, m.pointee.arguments) { (p) throws(WireError) in
+      try Field(c: p)
+    }
+    zone = try copyText(m.pointee.zone)
+    enters = m.pointee.has_enters != 0 ? m.pointee.enters != 0 : false
+    leaves = m.pointee.has_leaves != 0 ? m.pointee.leaves != 0 : false
+    changes = m.pointee.has_changes != 0 ? m.pointee.changes != 0 : false
+  }
+
+  static let shape = 26
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__standing_records__get_packed_size(m)) { caravan__v1__standing_records__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__standing_records__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct StoredSubscription: WireMessage, Equatable {
+  public var user: String
+  public var query: StandingQuery?
+  public var viewer: QueryViewer?
+
+  public init(
+    user: String = "",
+    query: StandingQuery? = nil,
+    viewer: QueryViewer? = nil
+  ) {
+    self.user = user
+    self.query = query
+    self.viewer = viewer
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__StoredSubscription> {
+    let m = arena.make(Caravan__V1__StoredSubscription.self, caravan__v1__stored_subscription__init)
+    if !user.isEmpty { m.pointee.user = arena.string(user) }
+    if let query { m.pointee.query = query.pack(into: &arena) }
+    if let viewer { m.pointee.viewer = viewer.pack(into: &arena) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__StoredSubscription>) throws(WireError) {
+    user = try copyText(m.pointee.user)
+    query = if let p = m.pointee.query { try StandingQuery(c: p) } else { nil }
+    viewer = if let p = m.pointee.viewer { try QueryViewer(c: p) } else { nil }
+  }
+
+  static let shape = 27
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__stored_subscription__get_packed_size(m)) {
+      caravan__v1__stored_subscription__pack(m, $0)
+    }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__stored_subscription__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct SubscriptionsRequest: WireMessage, Equatable {
+  public var database: DatabaseRef?
+  public var user: String
+  public var viewer: QueryViewer?
+  public var save: StandingQuery?
+  public var remove: String
+
+  public init(
+    database: DatabaseRef? = nil,
+    user: String = "",
+    viewer: QueryViewer? = nil,
+    save: StandingQuery? = nil,
+    remove: String = ""
+  ) {
+    self.database = database
+    self.user = user
+    self.viewer = viewer
+    self.save = save
+    self.remove = remove
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__SubscriptionsRequest> {
+    let m = arena.make(Caravan__V1__SubscriptionsRequest.self, caravan__v1__subscriptions_request__init)
+    if let database { m.pointee.database = database.pack(into: &arena) }
+    if !user.isEmpty { m.pointee.user = arena.string(user) }
+    if let viewer { m.pointee.viewer = viewer.pack(into: &arena) }
+    if let save { m.pointee.save = save.pack(into: &arena) }
+    if !remove.isEmpty { m.pointee.remove = arena.string(remove) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__SubscriptionsRequest>) throws(WireError) {
+    database = if let p = m.pointee.database { try DatabaseRef(c: p) } else { nil }
+    user = try copyText(m.pointee.user)
+    viewer = if let p = m.pointee.viewer { try QueryViewer(c: p) } else { nil }
+    save = if let p = m.pointee.save { try StandingQuery(c: p) } else { nil }
+    remove = try copyText(m.pointee.remove)
+  }
+
+  static let shape = 28
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__subscriptions_request__get_packed_size(m)) {
+      caravan__v1__subscriptions_request__pack(m, $0)
+    }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__subscriptions_request__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct SubscriptionsReply: WireMessage, Equatable {
+  public var subscriptions: [StandingQuery]
+
+  public init(
+    subscriptions: [StandingQuery] = []
+  ) {
+    self.subscriptions = subscriptions
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__SubscriptionsReply> {
+    let m = arena.make(Caravan__V1__SubscriptionsReply.self, caravan__v1__subscriptions_reply__init)
+    (m.pointee.n_subscriptions, m.pointee.subscriptions) = arena.messages(subscriptions) { $0.pack(into: &$1) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__SubscriptionsReply>) throws(WireError) {
+    subscriptions = try copyMessages(m.pointee.n_subscriptions, m.pointee.subscriptions) { (p) throws(WireError) in
+      try StandingQuery(c: p)
+    }
+  }
+
+  static let shape = 29
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__subscriptions_reply__get_packed_size(m)) {
+      caravan__v1__subscriptions_reply__pack(m, $0)
+    }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__subscriptions_reply__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
 public struct QueryReply: WireMessage, Equatable {
   public var hits: [QueryHit]
   public var cursor: [UInt8]
@@ -471,7 +721,7 @@ public struct QueryReply: WireMessage, Equatable {
     count = m.pointee.has_count != 0 ? m.pointee.count : 0
   }
 
-  static let shape = 25
+  static let shape = 30
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

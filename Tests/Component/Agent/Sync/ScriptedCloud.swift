@@ -48,6 +48,7 @@ final class ScriptedCloud: Sendable {
     var frames: [[CaravanWire.Operation.Kind]] = []
     var acks: [UInt64] = []
     var questions: [AskQuery] = []
+    var subscribed: [AskSubscriptions] = []
     /// What every question finds.
     var found = QueryReply()
     var pageRows = 100
@@ -183,6 +184,9 @@ final class ScriptedCloud: Sendable {
       let parts = (state.groups[group.op] ?? [:]).sorted { $0.key < $1.key }
       return .commit(
         commit(Push(zone: group.zone, op: group.op, mutations: parts.flatMap(\.value)), by: device, &state))
+    case .subscriptions(let question):
+      state.subscribed.append(question)
+      return .subscriptions(SubscriptionsResult(answer: SubscriptionsReply().encoded()))
     case .query(let question):
       state.questions.append(question)
       return .query(QueryResult(answer: state.found.encoded()))

@@ -412,6 +412,96 @@ void   caravan__v1__ask_query__free_unpacked
   assert(message->base.descriptor == &caravan__v1__ask_query__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__ask_subscriptions__init
+                     (Caravan__V1__AskSubscriptions         *message)
+{
+  static const Caravan__V1__AskSubscriptions init_value = CARAVAN__V1__ASK_SUBSCRIPTIONS__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__ask_subscriptions__get_packed_size
+                     (const Caravan__V1__AskSubscriptions *message)
+{
+  assert(message->base.descriptor == &caravan__v1__ask_subscriptions__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__ask_subscriptions__pack
+                     (const Caravan__V1__AskSubscriptions *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__ask_subscriptions__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__ask_subscriptions__pack_to_buffer
+                     (const Caravan__V1__AskSubscriptions *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__ask_subscriptions__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__AskSubscriptions *
+       caravan__v1__ask_subscriptions__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__AskSubscriptions *)
+     protobuf_c_message_unpack (&caravan__v1__ask_subscriptions__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__ask_subscriptions__free_unpacked
+                     (Caravan__V1__AskSubscriptions *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__ask_subscriptions__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__subscriptions_result__init
+                     (Caravan__V1__SubscriptionsResult         *message)
+{
+  static const Caravan__V1__SubscriptionsResult init_value = CARAVAN__V1__SUBSCRIPTIONS_RESULT__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__subscriptions_result__get_packed_size
+                     (const Caravan__V1__SubscriptionsResult *message)
+{
+  assert(message->base.descriptor == &caravan__v1__subscriptions_result__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__subscriptions_result__pack
+                     (const Caravan__V1__SubscriptionsResult *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__subscriptions_result__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__subscriptions_result__pack_to_buffer
+                     (const Caravan__V1__SubscriptionsResult *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__subscriptions_result__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__SubscriptionsResult *
+       caravan__v1__subscriptions_result__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__SubscriptionsResult *)
+     protobuf_c_message_unpack (&caravan__v1__subscriptions_result__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__subscriptions_result__free_unpacked
+                     (Caravan__V1__SubscriptionsResult *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__subscriptions_result__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__query_result__init
                      (Caravan__V1__QueryResult         *message)
 {
@@ -2851,7 +2941,7 @@ const ProtobufCMessageDescriptor caravan__v1__exchange__descriptor =
   (ProtobufCMessageInit) caravan__v1__exchange__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__operation__field_descriptors[25] =
+static const ProtobufCFieldDescriptor caravan__v1__operation__field_descriptors[26] =
 {
   {
     "hello",
@@ -3034,6 +3124,18 @@ static const ProtobufCFieldDescriptor caravan__v1__operation__field_descriptors[
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
+    "subscriptions",
+    26,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__Operation, kind_case),
+    offsetof(Caravan__V1__Operation, subscriptions),
+    &caravan__v1__ask_subscriptions__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
     "changed_zones",
     30,
     PROTOBUF_C_LABEL_OPTIONAL,
@@ -3156,28 +3258,29 @@ static const ProtobufCFieldDescriptor caravan__v1__operation__field_descriptors[
 };
 static const unsigned caravan__v1__operation__field_indices_by_name[] = {
   6,   /* field[6] = ack */
-  18,   /* field[18] = begin_group */
-  15,   /* field[15] = changed_zones */
-  20,   /* field[20] = commit_group */
+  19,   /* field[19] = begin_group */
+  16,   /* field[16] = changed_zones */
+  21,   /* field[21] = commit_group */
   11,   /* field[11] = create_zone */
   8,   /* field[8] = drop */
   0,   /* field[0] = hello */
-  16,   /* field[16] = lock */
-  21,   /* field[21] = operation */
+  17,   /* field[17] = lock */
+  22,   /* field[22] = operation */
   1,   /* field[1] = propose */
   4,   /* field[4] = pull */
   2,   /* field[2] = push */
   14,   /* field[14] = query */
   9,   /* field[9] = read */
-  22,   /* field[22] = remove_operation */
+  23,   /* field[23] = remove_operation */
   13,   /* field[13] = schema */
   3,   /* field[3] = settle */
   5,   /* field[5] = subscribe */
-  23,   /* field[23] = sync_begin */
-  24,   /* field[24] = sync_continue */
+  15,   /* field[15] = subscriptions */
+  24,   /* field[24] = sync_begin */
+  25,   /* field[25] = sync_continue */
   7,   /* field[7] = ticket */
-  17,   /* field[17] = unlock */
-  19,   /* field[19] = upload */
+  18,   /* field[18] = unlock */
+  20,   /* field[20] = upload */
   12,   /* field[12] = who_am_i */
   10,   /* field[10] = zones */
 };
@@ -3185,10 +3288,10 @@ static const ProtobufCIntRange caravan__v1__operation__number_ranges[5 + 1] =
 {
   { 1, 0 },
   { 20, 9 },
-  { 30, 15 },
-  { 40, 16 },
-  { 50, 23 },
-  { 0, 25 }
+  { 30, 16 },
+  { 40, 17 },
+  { 50, 24 },
+  { 0, 26 }
 };
 const ProtobufCMessageDescriptor caravan__v1__operation__descriptor =
 {
@@ -3198,7 +3301,7 @@ const ProtobufCMessageDescriptor caravan__v1__operation__descriptor =
   "Caravan__V1__Operation",
   "caravan.v1",
   sizeof(Caravan__V1__Operation),
-  25,
+  26,
   caravan__v1__operation__field_descriptors,
   caravan__v1__operation__field_indices_by_name,
   5,  caravan__v1__operation__number_ranges,
@@ -3497,6 +3600,108 @@ const ProtobufCMessageDescriptor caravan__v1__ask_query__descriptor =
   caravan__v1__ask_query__field_indices_by_name,
   1,  caravan__v1__ask_query__number_ranges,
   (ProtobufCMessageInit) caravan__v1__ask_query__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__ask_subscriptions__field_descriptors[3] =
+{
+  {
+    "container",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__AskSubscriptions, container),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "database",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Caravan__V1__AskSubscriptions, has_database),
+    offsetof(Caravan__V1__AskSubscriptions, database),
+    &caravan__v1__database_scope__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "request",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Caravan__V1__AskSubscriptions, has_request),
+    offsetof(Caravan__V1__AskSubscriptions, request),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__ask_subscriptions__field_indices_by_name[] = {
+  0,   /* field[0] = container */
+  1,   /* field[1] = database */
+  2,   /* field[2] = request */
+};
+static const ProtobufCIntRange caravan__v1__ask_subscriptions__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor caravan__v1__ask_subscriptions__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.AskSubscriptions",
+  "AskSubscriptions",
+  "Caravan__V1__AskSubscriptions",
+  "caravan.v1",
+  sizeof(Caravan__V1__AskSubscriptions),
+  3,
+  caravan__v1__ask_subscriptions__field_descriptors,
+  caravan__v1__ask_subscriptions__field_indices_by_name,
+  1,  caravan__v1__ask_subscriptions__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__ask_subscriptions__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__subscriptions_result__field_descriptors[1] =
+{
+  {
+    "answer",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Caravan__V1__SubscriptionsResult, has_answer),
+    offsetof(Caravan__V1__SubscriptionsResult, answer),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__subscriptions_result__field_indices_by_name[] = {
+  0,   /* field[0] = answer */
+};
+static const ProtobufCIntRange caravan__v1__subscriptions_result__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor caravan__v1__subscriptions_result__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.SubscriptionsResult",
+  "SubscriptionsResult",
+  "Caravan__V1__SubscriptionsResult",
+  "caravan.v1",
+  sizeof(Caravan__V1__SubscriptionsResult),
+  1,
+  caravan__v1__subscriptions_result__field_descriptors,
+  caravan__v1__subscriptions_result__field_indices_by_name,
+  1,  caravan__v1__subscriptions_result__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__subscriptions_result__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor caravan__v1__query_result__field_descriptors[1] =
@@ -5110,7 +5315,7 @@ const ProtobufCMessageDescriptor caravan__v1__exchange_reply__descriptor =
   (ProtobufCMessageInit) caravan__v1__exchange_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__result__field_descriptors[19] =
+static const ProtobufCFieldDescriptor caravan__v1__result__field_descriptors[20] =
 {
   {
     "failure",
@@ -5269,6 +5474,18 @@ static const ProtobufCFieldDescriptor caravan__v1__result__field_descriptors[19]
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
+    "subscriptions",
+    26,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__Result, kind_case),
+    offsetof(Caravan__V1__Result, subscriptions),
+    &caravan__v1__subscriptions_result__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
     "changed_zones",
     30,
     PROTOBUF_C_LABEL_OPTIONAL,
@@ -5342,21 +5559,22 @@ static const ProtobufCFieldDescriptor caravan__v1__result__field_descriptors[19]
   },
 };
 static const unsigned caravan__v1__result__field_indices_by_name[] = {
-  13,   /* field[13] = changed_zones */
+  14,   /* field[14] = changed_zones */
   3,   /* field[3] = commit */
   6,   /* field[6] = done */
   0,   /* field[0] = failure */
   1,   /* field[1] = hello */
-  14,   /* field[14] = lock */
-  15,   /* field[15] = operation */
-  16,   /* field[16] = part */
+  15,   /* field[15] = lock */
+  16,   /* field[16] = operation */
+  17,   /* field[17] = part */
   10,   /* field[10] = person */
   4,   /* field[4] = pull */
   12,   /* field[12] = query */
   7,   /* field[7] = records */
   11,   /* field[11] = schema */
-  17,   /* field[17] = sync_begin */
-  18,   /* field[18] = sync_continue */
+  13,   /* field[13] = subscriptions */
+  18,   /* field[18] = sync_begin */
+  19,   /* field[19] = sync_continue */
   5,   /* field[5] = ticket */
   2,   /* field[2] = type */
   9,   /* field[9] = zone */
@@ -5366,10 +5584,10 @@ static const ProtobufCIntRange caravan__v1__result__number_ranges[5 + 1] =
 {
   { 1, 0 },
   { 20, 7 },
-  { 30, 13 },
-  { 40, 14 },
-  { 50, 17 },
-  { 0, 19 }
+  { 30, 14 },
+  { 40, 15 },
+  { 50, 18 },
+  { 0, 20 }
 };
 const ProtobufCMessageDescriptor caravan__v1__result__descriptor =
 {
@@ -5379,7 +5597,7 @@ const ProtobufCMessageDescriptor caravan__v1__result__descriptor =
   "Caravan__V1__Result",
   "caravan.v1",
   sizeof(Caravan__V1__Result),
-  19,
+  20,
   caravan__v1__result__field_descriptors,
   caravan__v1__result__field_indices_by_name,
   5,  caravan__v1__result__number_ranges,

@@ -322,6 +322,231 @@ void   caravan__v1__query_hit__free_unpacked
   assert(message->base.descriptor == &caravan__v1__query_hit__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__standing_query__init
+                     (Caravan__V1__StandingQuery         *message)
+{
+  static const Caravan__V1__StandingQuery init_value = CARAVAN__V1__STANDING_QUERY__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__standing_query__get_packed_size
+                     (const Caravan__V1__StandingQuery *message)
+{
+  assert(message->base.descriptor == &caravan__v1__standing_query__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__standing_query__pack
+                     (const Caravan__V1__StandingQuery *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__standing_query__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__standing_query__pack_to_buffer
+                     (const Caravan__V1__StandingQuery *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__standing_query__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__StandingQuery *
+       caravan__v1__standing_query__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__StandingQuery *)
+     protobuf_c_message_unpack (&caravan__v1__standing_query__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__standing_query__free_unpacked
+                     (Caravan__V1__StandingQuery *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__standing_query__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__standing_records__init
+                     (Caravan__V1__StandingRecords         *message)
+{
+  static const Caravan__V1__StandingRecords init_value = CARAVAN__V1__STANDING_RECORDS__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__standing_records__get_packed_size
+                     (const Caravan__V1__StandingRecords *message)
+{
+  assert(message->base.descriptor == &caravan__v1__standing_records__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__standing_records__pack
+                     (const Caravan__V1__StandingRecords *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__standing_records__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__standing_records__pack_to_buffer
+                     (const Caravan__V1__StandingRecords *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__standing_records__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__StandingRecords *
+       caravan__v1__standing_records__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__StandingRecords *)
+     protobuf_c_message_unpack (&caravan__v1__standing_records__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__standing_records__free_unpacked
+                     (Caravan__V1__StandingRecords *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__standing_records__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__stored_subscription__init
+                     (Caravan__V1__StoredSubscription         *message)
+{
+  static const Caravan__V1__StoredSubscription init_value = CARAVAN__V1__STORED_SUBSCRIPTION__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__stored_subscription__get_packed_size
+                     (const Caravan__V1__StoredSubscription *message)
+{
+  assert(message->base.descriptor == &caravan__v1__stored_subscription__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__stored_subscription__pack
+                     (const Caravan__V1__StoredSubscription *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__stored_subscription__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__stored_subscription__pack_to_buffer
+                     (const Caravan__V1__StoredSubscription *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__stored_subscription__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__StoredSubscription *
+       caravan__v1__stored_subscription__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__StoredSubscription *)
+     protobuf_c_message_unpack (&caravan__v1__stored_subscription__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__stored_subscription__free_unpacked
+                     (Caravan__V1__StoredSubscription *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__stored_subscription__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__subscriptions_request__init
+                     (Caravan__V1__SubscriptionsRequest         *message)
+{
+  static const Caravan__V1__SubscriptionsRequest init_value = CARAVAN__V1__SUBSCRIPTIONS_REQUEST__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__subscriptions_request__get_packed_size
+                     (const Caravan__V1__SubscriptionsRequest *message)
+{
+  assert(message->base.descriptor == &caravan__v1__subscriptions_request__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__subscriptions_request__pack
+                     (const Caravan__V1__SubscriptionsRequest *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__subscriptions_request__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__subscriptions_request__pack_to_buffer
+                     (const Caravan__V1__SubscriptionsRequest *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__subscriptions_request__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__SubscriptionsRequest *
+       caravan__v1__subscriptions_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__SubscriptionsRequest *)
+     protobuf_c_message_unpack (&caravan__v1__subscriptions_request__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__subscriptions_request__free_unpacked
+                     (Caravan__V1__SubscriptionsRequest *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__subscriptions_request__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__subscriptions_reply__init
+                     (Caravan__V1__SubscriptionsReply         *message)
+{
+  static const Caravan__V1__SubscriptionsReply init_value = CARAVAN__V1__SUBSCRIPTIONS_REPLY__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__subscriptions_reply__get_packed_size
+                     (const Caravan__V1__SubscriptionsReply *message)
+{
+  assert(message->base.descriptor == &caravan__v1__subscriptions_reply__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__subscriptions_reply__pack
+                     (const Caravan__V1__SubscriptionsReply *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__subscriptions_reply__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__subscriptions_reply__pack_to_buffer
+                     (const Caravan__V1__SubscriptionsReply *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__subscriptions_reply__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__SubscriptionsReply *
+       caravan__v1__subscriptions_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__SubscriptionsReply *)
+     protobuf_c_message_unpack (&caravan__v1__subscriptions_reply__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__subscriptions_reply__free_unpacked
+                     (Caravan__V1__SubscriptionsReply *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__subscriptions_reply__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__query_reply__init
                      (Caravan__V1__QueryReply         *message)
 {
@@ -1009,6 +1234,378 @@ const ProtobufCMessageDescriptor caravan__v1__query_hit__descriptor =
   caravan__v1__query_hit__field_indices_by_name,
   2,  caravan__v1__query_hit__number_ranges,
   (ProtobufCMessageInit) caravan__v1__query_hit__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__standing_query__field_descriptors[3] =
+{
+  {
+    "id",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__StandingQuery, id),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "records",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__StandingQuery, records),
+    &caravan__v1__standing_records__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "zones",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__StandingQuery, has_zones),
+    offsetof(Caravan__V1__StandingQuery, zones),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__standing_query__field_indices_by_name[] = {
+  0,   /* field[0] = id */
+  1,   /* field[1] = records */
+  2,   /* field[2] = zones */
+};
+static const ProtobufCIntRange caravan__v1__standing_query__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor caravan__v1__standing_query__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.StandingQuery",
+  "StandingQuery",
+  "Caravan__V1__StandingQuery",
+  "caravan.v1",
+  sizeof(Caravan__V1__StandingQuery),
+  3,
+  caravan__v1__standing_query__field_descriptors,
+  caravan__v1__standing_query__field_indices_by_name,
+  1,  caravan__v1__standing_query__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__standing_query__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__standing_records__field_descriptors[7] =
+{
+  {
+    "type",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__StandingRecords, type),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "text",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__StandingRecords, text),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "arguments",
+    3,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__StandingRecords, n_arguments),
+    offsetof(Caravan__V1__StandingRecords, arguments),
+    &caravan__v1__field__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "zone",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__StandingRecords, zone),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "enters",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__StandingRecords, has_enters),
+    offsetof(Caravan__V1__StandingRecords, enters),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "leaves",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__StandingRecords, has_leaves),
+    offsetof(Caravan__V1__StandingRecords, leaves),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "changes",
+    7,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__StandingRecords, has_changes),
+    offsetof(Caravan__V1__StandingRecords, changes),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__standing_records__field_indices_by_name[] = {
+  2,   /* field[2] = arguments */
+  6,   /* field[6] = changes */
+  4,   /* field[4] = enters */
+  5,   /* field[5] = leaves */
+  1,   /* field[1] = text */
+  0,   /* field[0] = type */
+  3,   /* field[3] = zone */
+};
+static const ProtobufCIntRange caravan__v1__standing_records__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 7 }
+};
+const ProtobufCMessageDescriptor caravan__v1__standing_records__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.StandingRecords",
+  "StandingRecords",
+  "Caravan__V1__StandingRecords",
+  "caravan.v1",
+  sizeof(Caravan__V1__StandingRecords),
+  7,
+  caravan__v1__standing_records__field_descriptors,
+  caravan__v1__standing_records__field_indices_by_name,
+  1,  caravan__v1__standing_records__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__standing_records__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__stored_subscription__field_descriptors[3] =
+{
+  {
+    "user",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__StoredSubscription, user),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "query",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__StoredSubscription, query),
+    &caravan__v1__standing_query__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "viewer",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__StoredSubscription, viewer),
+    &caravan__v1__query_viewer__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__stored_subscription__field_indices_by_name[] = {
+  1,   /* field[1] = query */
+  0,   /* field[0] = user */
+  2,   /* field[2] = viewer */
+};
+static const ProtobufCIntRange caravan__v1__stored_subscription__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor caravan__v1__stored_subscription__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.StoredSubscription",
+  "StoredSubscription",
+  "Caravan__V1__StoredSubscription",
+  "caravan.v1",
+  sizeof(Caravan__V1__StoredSubscription),
+  3,
+  caravan__v1__stored_subscription__field_descriptors,
+  caravan__v1__stored_subscription__field_indices_by_name,
+  1,  caravan__v1__stored_subscription__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__stored_subscription__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__subscriptions_request__field_descriptors[5] =
+{
+  {
+    "database",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__SubscriptionsRequest, database),
+    &caravan__v1__database_ref__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "user",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__SubscriptionsRequest, user),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "viewer",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__SubscriptionsRequest, viewer),
+    &caravan__v1__query_viewer__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "save",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__SubscriptionsRequest, save),
+    &caravan__v1__standing_query__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "remove",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__SubscriptionsRequest, remove),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__subscriptions_request__field_indices_by_name[] = {
+  0,   /* field[0] = database */
+  4,   /* field[4] = remove */
+  3,   /* field[3] = save */
+  1,   /* field[1] = user */
+  2,   /* field[2] = viewer */
+};
+static const ProtobufCIntRange caravan__v1__subscriptions_request__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 5 }
+};
+const ProtobufCMessageDescriptor caravan__v1__subscriptions_request__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.SubscriptionsRequest",
+  "SubscriptionsRequest",
+  "Caravan__V1__SubscriptionsRequest",
+  "caravan.v1",
+  sizeof(Caravan__V1__SubscriptionsRequest),
+  5,
+  caravan__v1__subscriptions_request__field_descriptors,
+  caravan__v1__subscriptions_request__field_indices_by_name,
+  1,  caravan__v1__subscriptions_request__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__subscriptions_request__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__subscriptions_reply__field_descriptors[1] =
+{
+  {
+    "subscriptions",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__SubscriptionsReply, n_subscriptions),
+    offsetof(Caravan__V1__SubscriptionsReply, subscriptions),
+    &caravan__v1__standing_query__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__subscriptions_reply__field_indices_by_name[] = {
+  0,   /* field[0] = subscriptions */
+};
+static const ProtobufCIntRange caravan__v1__subscriptions_reply__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor caravan__v1__subscriptions_reply__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.SubscriptionsReply",
+  "SubscriptionsReply",
+  "Caravan__V1__SubscriptionsReply",
+  "caravan.v1",
+  sizeof(Caravan__V1__SubscriptionsReply),
+  1,
+  caravan__v1__subscriptions_reply__field_descriptors,
+  caravan__v1__subscriptions_reply__field_indices_by_name,
+  1,  caravan__v1__subscriptions_reply__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__subscriptions_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor caravan__v1__query_reply__field_descriptors[5] =

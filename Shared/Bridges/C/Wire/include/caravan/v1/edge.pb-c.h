@@ -27,6 +27,8 @@ typedef struct Caravan__V1__ProposeTable Caravan__V1__ProposeTable;
 typedef struct Caravan__V1__AskSchema Caravan__V1__AskSchema;
 typedef struct Caravan__V1__SchemaResult Caravan__V1__SchemaResult;
 typedef struct Caravan__V1__AskQuery Caravan__V1__AskQuery;
+typedef struct Caravan__V1__AskSubscriptions Caravan__V1__AskSubscriptions;
+typedef struct Caravan__V1__SubscriptionsResult Caravan__V1__SubscriptionsResult;
 typedef struct Caravan__V1__QueryResult Caravan__V1__QueryResult;
 typedef struct Caravan__V1__Push Caravan__V1__Push;
 typedef struct Caravan__V1__Settle Caravan__V1__Settle;
@@ -246,6 +248,7 @@ typedef enum {
   CARAVAN__V1__OPERATION__KIND_WHO_AM_I = 23,
   CARAVAN__V1__OPERATION__KIND_SCHEMA = 24,
   CARAVAN__V1__OPERATION__KIND_QUERY = 25,
+  CARAVAN__V1__OPERATION__KIND_SUBSCRIPTIONS = 26,
   CARAVAN__V1__OPERATION__KIND_LOCK = 40,
   CARAVAN__V1__OPERATION__KIND_UNLOCK = 41,
   CARAVAN__V1__OPERATION__KIND_BEGIN_GROUP = 42,
@@ -279,6 +282,7 @@ struct  Caravan__V1__Operation
     Caravan__V1__WhoAmI *who_am_i;
     Caravan__V1__AskSchema *schema;
     Caravan__V1__AskQuery *query;
+    Caravan__V1__AskSubscriptions *subscriptions;
     Caravan__V1__LockDatabase *lock;
     Caravan__V1__UnlockDatabase *unlock;
     Caravan__V1__BeginGroup *begin_group;
@@ -392,6 +396,40 @@ struct  Caravan__V1__AskQuery
 #define CARAVAN__V1__ASK_QUERY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__ask_query__descriptor) \
     , NULL, 0, CARAVAN__V1__DATABASE_SCOPE__DATABASE_SCOPE_PRIVATE, 0, {0,NULL} }
+
+
+/*
+ * What the user has subscribed to. Both are messages by themselves, as queries are.
+ */
+struct  Caravan__V1__AskSubscriptions
+{
+  ProtobufCMessage base;
+  char *container;
+  protobuf_c_boolean has_database;
+  Caravan__V1__DatabaseScope database;
+  /*
+   * a SubscriptionsRequest; of which database and for whom, sync says
+   */
+  protobuf_c_boolean has_request;
+  ProtobufCBinaryData request;
+};
+#define CARAVAN__V1__ASK_SUBSCRIPTIONS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__ask_subscriptions__descriptor) \
+    , NULL, 0, CARAVAN__V1__DATABASE_SCOPE__DATABASE_SCOPE_PRIVATE, 0, {0,NULL} }
+
+
+struct  Caravan__V1__SubscriptionsResult
+{
+  ProtobufCMessage base;
+  /*
+   * a SubscriptionsReply
+   */
+  protobuf_c_boolean has_answer;
+  ProtobufCBinaryData answer;
+};
+#define CARAVAN__V1__SUBSCRIPTIONS_RESULT__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__subscriptions_result__descriptor) \
+    , 0, {0,NULL} }
 
 
 struct  Caravan__V1__QueryResult
@@ -858,6 +896,7 @@ typedef enum {
   CARAVAN__V1__RESULT__KIND_PERSON = 23,
   CARAVAN__V1__RESULT__KIND_SCHEMA = 24,
   CARAVAN__V1__RESULT__KIND_QUERY = 25,
+  CARAVAN__V1__RESULT__KIND_SUBSCRIPTIONS = 26,
   CARAVAN__V1__RESULT__KIND_LOCK = 40,
   CARAVAN__V1__RESULT__KIND_OPERATION = 41,
   CARAVAN__V1__RESULT__KIND_PART = 42,
@@ -897,6 +936,7 @@ struct  Caravan__V1__Result
     Caravan__V1__Person *person;
     Caravan__V1__SchemaResult *schema;
     Caravan__V1__QueryResult *query;
+    Caravan__V1__SubscriptionsResult *subscriptions;
     Caravan__V1__LockState *lock;
     Caravan__V1__OperationState *operation;
     Caravan__V1__PartState *part;
@@ -1705,6 +1745,44 @@ Caravan__V1__AskQuery *
                       const uint8_t       *data);
 void   caravan__v1__ask_query__free_unpacked
                      (Caravan__V1__AskQuery *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__AskSubscriptions methods */
+void   caravan__v1__ask_subscriptions__init
+                     (Caravan__V1__AskSubscriptions         *message);
+size_t caravan__v1__ask_subscriptions__get_packed_size
+                     (const Caravan__V1__AskSubscriptions   *message);
+size_t caravan__v1__ask_subscriptions__pack
+                     (const Caravan__V1__AskSubscriptions   *message,
+                      uint8_t             *out);
+size_t caravan__v1__ask_subscriptions__pack_to_buffer
+                     (const Caravan__V1__AskSubscriptions   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__AskSubscriptions *
+       caravan__v1__ask_subscriptions__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__ask_subscriptions__free_unpacked
+                     (Caravan__V1__AskSubscriptions *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__SubscriptionsResult methods */
+void   caravan__v1__subscriptions_result__init
+                     (Caravan__V1__SubscriptionsResult         *message);
+size_t caravan__v1__subscriptions_result__get_packed_size
+                     (const Caravan__V1__SubscriptionsResult   *message);
+size_t caravan__v1__subscriptions_result__pack
+                     (const Caravan__V1__SubscriptionsResult   *message,
+                      uint8_t             *out);
+size_t caravan__v1__subscriptions_result__pack_to_buffer
+                     (const Caravan__V1__SubscriptionsResult   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__SubscriptionsResult *
+       caravan__v1__subscriptions_result__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__subscriptions_result__free_unpacked
+                     (Caravan__V1__SubscriptionsResult *message,
                       ProtobufCAllocator *allocator);
 /* Caravan__V1__QueryResult methods */
 void   caravan__v1__query_result__init
@@ -2666,6 +2744,12 @@ typedef void (*Caravan__V1__SchemaResult_Closure)
 typedef void (*Caravan__V1__AskQuery_Closure)
                  (const Caravan__V1__AskQuery *message,
                   void *closure_data);
+typedef void (*Caravan__V1__AskSubscriptions_Closure)
+                 (const Caravan__V1__AskSubscriptions *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__SubscriptionsResult_Closure)
+                 (const Caravan__V1__SubscriptionsResult *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__QueryResult_Closure)
                  (const Caravan__V1__QueryResult *message,
                   void *closure_data);
@@ -2833,6 +2917,8 @@ extern const ProtobufCMessageDescriptor caravan__v1__propose_table__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__ask_schema__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__schema_result__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__ask_query__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__ask_subscriptions__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__subscriptions_result__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__query_result__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__push__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__settle__descriptor;

@@ -23,6 +23,11 @@ typedef struct Caravan__V1__SeenZone Caravan__V1__SeenZone;
 typedef struct Caravan__V1__QueryViewer Caravan__V1__QueryViewer;
 typedef struct Caravan__V1__QueryRequest Caravan__V1__QueryRequest;
 typedef struct Caravan__V1__QueryHit Caravan__V1__QueryHit;
+typedef struct Caravan__V1__StandingQuery Caravan__V1__StandingQuery;
+typedef struct Caravan__V1__StandingRecords Caravan__V1__StandingRecords;
+typedef struct Caravan__V1__StoredSubscription Caravan__V1__StoredSubscription;
+typedef struct Caravan__V1__SubscriptionsRequest Caravan__V1__SubscriptionsRequest;
+typedef struct Caravan__V1__SubscriptionsReply Caravan__V1__SubscriptionsReply;
 typedef struct Caravan__V1__QueryReply Caravan__V1__QueryReply;
 
 
@@ -248,6 +253,106 @@ struct  Caravan__V1__QueryHit
     , NULL, NULL, 0, {0,NULL} }
 
 
+/*
+ * A subscription, as the service keeps it and as it is asked for; one of `records` and `zones`.
+ */
+struct  Caravan__V1__StandingQuery
+{
+  ProtobufCMessage base;
+  /*
+   * the app's name for it
+   */
+  char *id;
+  Caravan__V1__StandingRecords *records;
+  /*
+   * those of the database: which are made and deleted
+   */
+  protobuf_c_boolean has_zones;
+  protobuf_c_boolean zones;
+};
+#define CARAVAN__V1__STANDING_QUERY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__standing_query__descriptor) \
+    , NULL, NULL, 0, 0 }
+
+
+struct  Caravan__V1__StandingRecords
+{
+  ProtobufCMessage base;
+  char *type;
+  /*
+   * empty: all records of the type
+   */
+  char *text;
+  size_t n_arguments;
+  Caravan__V1__Field **arguments;
+  /*
+   * empty: of all zones
+   */
+  char *zone;
+  protobuf_c_boolean has_enters;
+  protobuf_c_boolean enters;
+  protobuf_c_boolean has_leaves;
+  protobuf_c_boolean leaves;
+  protobuf_c_boolean has_changes;
+  protobuf_c_boolean changes;
+};
+#define CARAVAN__V1__STANDING_RECORDS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__standing_records__descriptor) \
+    , NULL, NULL, 0,NULL, NULL, 0, 0, 0, 0, 0, 0 }
+
+
+/*
+ * A record of the zone of subscriptions, field 1 of its body: whose it is.
+ */
+struct  Caravan__V1__StoredSubscription
+{
+  ProtobufCMessage base;
+  char *user;
+  Caravan__V1__StandingQuery *query;
+  /*
+   * in a public database
+   */
+  Caravan__V1__QueryViewer *viewer;
+};
+#define CARAVAN__V1__STORED_SUBSCRIPTION__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__stored_subscription__descriptor) \
+    , NULL, NULL, NULL }
+
+
+/*
+ * What a user has in a database, and what is to become of it first.
+ */
+struct  Caravan__V1__SubscriptionsRequest
+{
+  ProtobufCMessage base;
+  Caravan__V1__DatabaseRef *database;
+  char *user;
+  /*
+   * absent: they see all records there are
+   */
+  Caravan__V1__QueryViewer *viewer;
+  /*
+   * in place of the one with its id
+   */
+  Caravan__V1__StandingQuery *save;
+  char *remove;
+};
+#define CARAVAN__V1__SUBSCRIPTIONS_REQUEST__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__subscriptions_request__descriptor) \
+    , NULL, NULL, NULL, NULL, NULL }
+
+
+struct  Caravan__V1__SubscriptionsReply
+{
+  ProtobufCMessage base;
+  size_t n_subscriptions;
+  Caravan__V1__StandingQuery **subscriptions;
+};
+#define CARAVAN__V1__SUBSCRIPTIONS_REPLY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__subscriptions_reply__descriptor) \
+    , 0,NULL }
+
+
 struct  Caravan__V1__QueryReply
 {
   ProtobufCMessage base;
@@ -414,6 +519,101 @@ Caravan__V1__QueryHit *
 void   caravan__v1__query_hit__free_unpacked
                      (Caravan__V1__QueryHit *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__StandingQuery methods */
+void   caravan__v1__standing_query__init
+                     (Caravan__V1__StandingQuery         *message);
+size_t caravan__v1__standing_query__get_packed_size
+                     (const Caravan__V1__StandingQuery   *message);
+size_t caravan__v1__standing_query__pack
+                     (const Caravan__V1__StandingQuery   *message,
+                      uint8_t             *out);
+size_t caravan__v1__standing_query__pack_to_buffer
+                     (const Caravan__V1__StandingQuery   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__StandingQuery *
+       caravan__v1__standing_query__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__standing_query__free_unpacked
+                     (Caravan__V1__StandingQuery *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__StandingRecords methods */
+void   caravan__v1__standing_records__init
+                     (Caravan__V1__StandingRecords         *message);
+size_t caravan__v1__standing_records__get_packed_size
+                     (const Caravan__V1__StandingRecords   *message);
+size_t caravan__v1__standing_records__pack
+                     (const Caravan__V1__StandingRecords   *message,
+                      uint8_t             *out);
+size_t caravan__v1__standing_records__pack_to_buffer
+                     (const Caravan__V1__StandingRecords   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__StandingRecords *
+       caravan__v1__standing_records__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__standing_records__free_unpacked
+                     (Caravan__V1__StandingRecords *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__StoredSubscription methods */
+void   caravan__v1__stored_subscription__init
+                     (Caravan__V1__StoredSubscription         *message);
+size_t caravan__v1__stored_subscription__get_packed_size
+                     (const Caravan__V1__StoredSubscription   *message);
+size_t caravan__v1__stored_subscription__pack
+                     (const Caravan__V1__StoredSubscription   *message,
+                      uint8_t             *out);
+size_t caravan__v1__stored_subscription__pack_to_buffer
+                     (const Caravan__V1__StoredSubscription   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__StoredSubscription *
+       caravan__v1__stored_subscription__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__stored_subscription__free_unpacked
+                     (Caravan__V1__StoredSubscription *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__SubscriptionsRequest methods */
+void   caravan__v1__subscriptions_request__init
+                     (Caravan__V1__SubscriptionsRequest         *message);
+size_t caravan__v1__subscriptions_request__get_packed_size
+                     (const Caravan__V1__SubscriptionsRequest   *message);
+size_t caravan__v1__subscriptions_request__pack
+                     (const Caravan__V1__SubscriptionsRequest   *message,
+                      uint8_t             *out);
+size_t caravan__v1__subscriptions_request__pack_to_buffer
+                     (const Caravan__V1__SubscriptionsRequest   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__SubscriptionsRequest *
+       caravan__v1__subscriptions_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__subscriptions_request__free_unpacked
+                     (Caravan__V1__SubscriptionsRequest *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__SubscriptionsReply methods */
+void   caravan__v1__subscriptions_reply__init
+                     (Caravan__V1__SubscriptionsReply         *message);
+size_t caravan__v1__subscriptions_reply__get_packed_size
+                     (const Caravan__V1__SubscriptionsReply   *message);
+size_t caravan__v1__subscriptions_reply__pack
+                     (const Caravan__V1__SubscriptionsReply   *message,
+                      uint8_t             *out);
+size_t caravan__v1__subscriptions_reply__pack_to_buffer
+                     (const Caravan__V1__SubscriptionsReply   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__SubscriptionsReply *
+       caravan__v1__subscriptions_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__subscriptions_reply__free_unpacked
+                     (Caravan__V1__SubscriptionsReply *message,
+                      ProtobufCAllocator *allocator);
 /* Caravan__V1__QueryReply methods */
 void   caravan__v1__query_reply__init
                      (Caravan__V1__QueryReply         *message);
@@ -456,6 +656,21 @@ typedef void (*Caravan__V1__QueryRequest_Closure)
 typedef void (*Caravan__V1__QueryHit_Closure)
                  (const Caravan__V1__QueryHit *message,
                   void *closure_data);
+typedef void (*Caravan__V1__StandingQuery_Closure)
+                 (const Caravan__V1__StandingQuery *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__StandingRecords_Closure)
+                 (const Caravan__V1__StandingRecords *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__StoredSubscription_Closure)
+                 (const Caravan__V1__StoredSubscription *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__SubscriptionsRequest_Closure)
+                 (const Caravan__V1__SubscriptionsRequest *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__SubscriptionsReply_Closure)
+                 (const Caravan__V1__SubscriptionsReply *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__QueryReply_Closure)
                  (const Caravan__V1__QueryReply *message,
                   void *closure_data);
@@ -473,6 +688,11 @@ extern const ProtobufCMessageDescriptor caravan__v1__seen_zone__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__query_viewer__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__query_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__query_hit__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__standing_query__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__standing_records__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__stored_subscription__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__subscriptions_request__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__subscriptions_reply__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__query_reply__descriptor;
 
 PROTOBUF_C__END_DECLS

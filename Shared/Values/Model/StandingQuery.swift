@@ -1,0 +1,81 @@
+/// What an app wants to be told of: a subscription of its user (CK-82, CK-83). Notifications of it come as records of
+/// the user's `NotificationLog`.
+public struct StandingQuery: Sendable, Hashable {
+  /// What happens to the answer of a query, as rows of the log name it.
+  public struct Events: OptionSet, Sendable, Hashable {
+    public let rawValue: UInt8
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// A record belongs to the answer that did not before.
+    public static let enters = Events(rawValue: 1)
+    /// A record does not belong to it any more, or is gone.
+    public static let leaves = Events(rawValue: 2)
+    /// A record that stays in the answer was written.
+    public static let changes = Events(rawValue: 4)
+    public static let all: Events = [.enters, .leaves, .changes]
+  }
+
+  public enum Subject: Sendable, Hashable {
+    /// Records of one type.
+    /// - Parameters:
+    ///   - text: which of them; nil: all.
+    ///   - zone: nil: in all zones of the database.
+    case records(type: String, text: Query.Text?, zone: String?, Events)
+    /// The zones of a private database: that one is made or deleted.
+    case zones
+  }
+
+  /// The app's name for it, one of its user's in the database: `RecordName` says which are possible.
+  public var id: String
+  public var subject: Subject
+
+  public init(id: String, _ subject: Subject) {
+    self.id = id
+    self.subject = subject
+  }
+}
+
+/// Where a database keeps subscriptions to it: a zone that no device sees.
+public enum SubscriptionZone {
+  /// Begins with a dot, so that it is none of a table.
+  public static let name = ".subscriptions"
+}
+
+/// The notifications of one user in one container (CK-86): records of this zone of their private database, which devices
+/// read as a table. Each source, a partition of the cloud, numbers those it writes from 1 on and keeps the last `kept`
+/// under the same names.
+public enum NotificationLog {
+  /// Of the zone, of the record type and of a device's table.
+  public static let name = "_notifications"
+  /// Notifications of one source that are there; an older one makes room.
+  public static let kept: UInt64 = 1_000
+  /// And how long they stay.
+  public static let keptMilliseconds: Int64 = 30 * 86_400_000
+
+  /// What a notification is of.
+  public enum Reason: String, Sendable, Hashable, CaseIterable {
+    case enters, leaves, changes
+    case zoneMade, zoneDeleted
+    /// Something may have happened that nobody can tell any more: what the subscription is about is to be asked anew.
+    case missed
+  }
+
+  public enum Field: UInt32, Sendable, CaseIterable {
+    case subscription = 1, reason, source, number, isPublic, type, zone, record, version, device, at
+
+    public var name: String { "\(self)" }
+
+    fileprivate var kind: FieldKind {
+      switch self {
+      case .source, .number, .isPublic, .version: .integer
+      case .at: .date
+      case .subscription, .reason, .type, .zone, .record, .device: .text
+      }
+    }
+  }
+
+  /// In every container and environment, though nobody registers it: ids of registered types are smaller.
+  public static let type = RecordType(
+    id: .max, definition: .max, name: name,
+    fields: Field.allCases.map { FieldDefinition(id: $0.rawValue, name: $0.name, kind: $0.kind) })
+}
