@@ -117,6 +117,20 @@ package struct CompiledQuery: Sendable {
   }
 }
 
+extension RecordType {
+  /// Whether a viewer sees a record of the type.
+  /// - Parameter maker: who made it; empty: nobody knows.
+  package func isVisible(to viewer: Query.Viewer, madeBy maker: String) -> Bool {
+    let grants = grants ?? .standard
+    switch viewer {
+    case .anonymous: return grants.rights(isUser: false, isCreator: false).contains(.read)
+    case .user(let author):
+      let isCreator = !maker.isEmpty && maker == author
+      return grants.rights(isUser: true, isCreator: isCreator).contains(.read)
+    }
+  }
+}
+
 /// Which records of the type the viewer sees.
 private enum Visibility: Sendable {
   case all

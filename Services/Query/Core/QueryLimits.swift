@@ -45,6 +45,21 @@ package enum QueryLimits {
   package static let runTime: Duration = .seconds(4)
   /// Tables of the index whose indexes are remembered.
   package static let cachedTables = 4_096
+  /// Standing queries that are kept as they are evaluated.
+  package static let cachedStandings = 4_096
+  /// Subscriptions of one user to one database, and of those to one type of it those of one user and of all that no
+  /// index finds: each is looked at with each record of the type.
+  package static let standingsPerUser: Int64 = 100
+  package static let scansPerUser: Int64 = 10
+  package static let scansPerTable: Int64 = 100
+  /// Notifications that one commit writes to a log.
+  package static let hitsPerCommit = 100
+  /// Logs whose last numbers are remembered.
+  package static let cachedLogs = 4_096
+  /// Before a log that could not be written is tried again.
+  package static let logPause: Duration = .seconds(1)
+  /// How long a subscription waits until it counts.
+  package static let standingPatience: Duration = .seconds(4)
   /// Record types kept, by id.
   package static let cachedTypes = 4_096
   /// How long the latest type of a name is believed.

@@ -22,6 +22,19 @@ package struct RecordCells: Sendable {
   /// The key for an index on a field.
   package func key(_ field: UInt32, _ kind: FieldKind) -> IndexKey { IndexKey(cell(field, kind)) ?? .null }
 
+  /// What standing queries may be found by: the key of a field, members of its list, words of its text.
+  package func tokens(_ need: IndexNeed) -> [[UInt8]] {
+    switch need.use {
+    case .key: return [key(need.field, need.kind).bytes]
+    case .members:
+      guard case .list(let items) = cell(need.field, need.kind, isList: true) else { return [] }
+      return Array(Set(items.compactMap { IndexKey($0)?.bytes }))
+    case .words:
+      guard case .bytes(let text) = cell(need.field, .text) else { return [] }
+      return Set(Words(String(decoding: text, as: UTF8.self))).map { Array($0.utf8) }
+    }
+  }
+
   /// The keys of a list's members, each once.
   /// - Returns: nil: they are more than an index takes.
   package func members(_ field: UInt32, _ kind: FieldKind) -> Set<IndexKey>? {

@@ -44,6 +44,11 @@ final class Demand: Sendable {
     }
   }
 
+  /// Nobody has asked about it for long.
+  func isUnasked(_ database: DatabaseID) -> Bool {
+    asked.withLock { $0[database].map { Self.isUnasked(since: $0, at: now) } ?? false }
+  }
+
   /// Takes a database out if nobody has asked about it for long; the next question includes it anew.
   func drop(_ database: DatabaseID) -> Bool {
     asked.withLock { asked in

@@ -19,51 +19,87 @@ struct IndexFeeder: ChangeConsumer {
   /// Rows written in one transaction, roughly.
   private static let rowsPerTransaction = 2_000
 
+  /// What was written under a name.
+  private enum Written {
+    case row(IndexRow)
+    /// Nothing that a query can find.
+    case removed(RemovedRow)
+    case standing(StandingChange)
+  }
+
   /// What several commits leave of one zone: of each record the last.
   private struct ZoneBatch {
     /// By the bytes of their names, as two texts that are equal to Swift may be two names; nil: gone.
-    private var records: [[UInt8]: (name: String, row: IndexRow?)] = [:]
+    private var records: [[UInt8]: Written] = [:]
+    private var standings: [StandingChange] = []
+    private let tells: Bool
     var progress: ZoneProgress
 
-    init(_ progress: ZoneProgress) { self.progress = progress }
+    init(_ progress: ZoneProgress, tells: Bool) {
+      self.progress = progress
+      self.tells = tells
+    }
 
-    mutating func add(_ row: IndexRow?, of name: String) { records[Array(name.utf8)] = (name, row) }
+    mutating func add(_ written: Written) {
+      switch written {
+      case .row(let row): records[Array(row.name.utf8)] = written
+      case .removed(let row): records[Array(row.name.utf8)] = written
+      case .standing(let change): standings.append(change)
+      }
+    }
 
-    func update(of zone: ZoneID) -> IndexUpdate {
+    func update(of zone: ZoneID, at now: WallTime) -> IndexUpdate {
+      var update = IndexUpdate(zone: zone, progress: progress, at: now)
+      update.tells = tells
+      update.standings = standings
       // In the order of the table.
-      let ordered = records.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.value)
-      return IndexUpdate(
-        zone: zone, rows: ordered.compactMap(\.row), removed: ordered.filter { $0.row == nil }.map(\.name),
-        progress: progress)
+      for (_, written) in records.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+        switch written {
+        case .row(let row): update.rows.append(row)
+        case .removed(let row): update.removed.append(row)
+        case .standing: preconditionFailure("a subscription stands among records")
+        }
+      }
+      return update
     }
   }
 
   private struct Batch {
-    private(set) var zones: [ZoneID: ZoneBatch] = [:]
-    private var order: [ZoneID] = []
+    private var steps: [(zone: ZoneID, batch: ZoneBatch)] = []
+    /// The latest step of each zone.
+    private var latest: [ZoneID: Int] = [:]
     private(set) var rows = 0
 
-    var isEmpty: Bool { order.isEmpty }
-    var updates: [IndexUpdate] { order.compactMap { zones[$0]?.update(of: $0) } }
+    var isEmpty: Bool { steps.isEmpty }
 
-    mutating func add(_ records: [(name: String, row: IndexRow?)], of zone: ZoneID, _ progress: ZoneProgress) {
-      if zones[zone] == nil { order.append(zone) }
-      zones[zone, default: ZoneBatch(progress)].progress = progress
-      for (name, row) in records { zones[zone]?.add(row, of: name) }
+    func progress(of zone: ZoneID) -> ZoneProgress? { latest[zone].map { steps[$0].batch.progress } }
+
+    func updates(at now: WallTime) -> [IndexUpdate] { steps.map { $0.batch.update(of: $0.zone, at: now) } }
+
+    /// - Parameter isApart: what was written before is not to be written over, as somebody hears of each commit.
+    mutating func add(
+      _ records: [Written], of zone: ZoneID, _ progress: ZoneProgress, tells: Bool, isApart: Bool
+    ) {
+      var place = latest[zone] ?? steps.count
+      if isApart { place = steps.count }
+      if place == steps.count { steps.append((zone, ZoneBatch(progress, tells: tells))) }
+      latest[zone] = place
+      steps[place].batch.progress = progress
+      for written in records { steps[place].batch.add(written) }
       rows += records.count
     }
   }
 
   func take(_ changes: [Change]) async throws(CaravanError) {
     var batch = Batch()
-    for change in changes where demand.includes(change.zone.database) {
-      guard !demand.drop(change.zone.database) else {
+    for change in changes where demand.includes(change.zone.database) && change.zone.name != NotificationLog.name {
+      guard try await isWanted(change.zone.database) else {
         try await flush(&batch)
         while try await index.forgetSome(of: change.zone.database) {}
         continue
       }
       let known: ZoneProgress? =
-        if let recent = batch.zones[change.zone] { recent.progress } else {
+        if let recent = batch.progress(of: change.zone) { recent } else {
           try await index.progress(of: change.zone)
         }
       let step = ZoneStep(
@@ -78,27 +114,34 @@ struct IndexFeeder: ChangeConsumer {
         try await add(entries, of: change.zone, progress, to: &batch)
       case .read, .reload:
         try await flush(&batch)
-        try await read(change.zone, from: step == .reload ? nil : known)
+        if step == .reload, known != nil {
+          try await index.tellOfLoss(of: change.zone, isDeleted: change.isZoneDeletion, at: demand.now)
+        }
+        // A zone that the index has not heard of is new.
+        try await read(change.zone, from: step == .reload ? nil : known, tells: step != .reload || known == nil)
       }
       if batch.rows >= Self.rowsPerTransaction { try await flush(&batch) }
     }
     guard let last = changes.last else { return }
-    try await index.apply(batch.updates, cursor: (partition, last.position))
+    try await index.apply(batch.updates(at: demand.now), cursor: (partition, last.position))
     metrics.changes.add(changes.count)
     metrics.groups.add()
   }
 
   private func add(
-    _ entries: [CaravanWire.Entry], of zone: ZoneID, _ progress: ZoneProgress, to batch: inout Batch
+    _ entries: [CaravanWire.Entry], of zone: ZoneID, _ progress: ZoneProgress, tells: Bool = true,
+    to batch: inout Batch
   ) async throws(CaravanError) {
-    var records: [(name: String, row: IndexRow?)] = []
-    for entry in entries { records.append((entry.name, try await row(entry.model(), in: zone))) }
-    batch.add(records, of: zone, progress)
-    metrics.rows.add(records.count { $0.row != nil })
+    var records: [Written] = []
+    for entry in entries {
+      if let written = try await written(entry.model(), in: zone) { records.append(written) }
+    }
+    batch.add(records, of: zone, progress, tells: tells, isApart: index.isWatched(partition))
+    metrics.rows.add(records.count { if case .row = $0 { true } else { false } })
   }
 
   private func flush(_ batch: inout Batch) async throws(CaravanError) {
-    if !batch.isEmpty { try await index.apply(batch.updates) }
+    if !batch.isEmpty { try await index.apply(batch.updates(at: demand.now)) }
     batch = Batch()
   }
 
@@ -111,10 +154,15 @@ struct IndexFeeder: ChangeConsumer {
       let zone = try required(head.zone, "zone").model()
       guard demand.includes(zone.database) else { continue }
       let progress = known.removeValue(forKey: zone)
+      guard zone.name != NotificationLog.name else { continue }
       let continues = progress.map { $0.incarnation == head.incarnation && $0.seq <= head.seq } ?? false
-      try await read(zone, from: continues ? progress : nil)
+      if progress != nil, !continues { try await index.tellOfLoss(of: zone, isDeleted: false, at: demand.now) }
+      try await read(zone, from: continues ? progress : nil, tells: continues || progress == nil)
     }
-    for zone in known.keys { try await forget(zone) }
+    for zone in known.keys {
+      try await index.tellOfLoss(of: zone, isDeleted: true, at: demand.now)
+      try await forget(zone)
+    }
     try await index.apply([], cursor: (partition, head))
     metrics.rebuilds.add()
   }
@@ -122,7 +170,12 @@ struct IndexFeeder: ChangeConsumer {
   /// Has the database in the index from now on. Not while changes are being taken in.
   func include(_ database: DatabaseID) async throws(CaravanError) {
     guard !demand.includes(database) else { return }
-    for head in try await storage.zones(of: database) { try await read(required(head.zone, "zone").model(), from: nil) }
+    for head in try await storage.zones(of: database) {
+      let zone = try required(head.zone, "zone").model()
+      if zone.name != NotificationLog.name { try await read(zone, from: nil, tells: false) }
+    }
+    // Who subscribed before this instance knew the database may have missed something.
+    try await index.tellOfLoss(of: database, at: demand.now)
     try await index.want(database, at: demand.now)
     demand.include(database)
   }
@@ -131,8 +184,17 @@ struct IndexFeeder: ChangeConsumer {
     while try await index.forgetSome(of: zone) {}
   }
 
+  /// Whether the index is to have a database: somebody has asked about it not long ago, or has subscribed to it.
+  private func isWanted(_ database: DatabaseID) async throws(CaravanError) -> Bool {
+    guard demand.isUnasked(database) else { return true }
+    if try await index.hasStandings(database) { return true }
+    return !demand.drop(database)
+  }
+
   /// Reads a zone's entries after what the index has, or (nil) all of them anew.
-  private func read(_ zone: ZoneID, from start: ZoneProgress?) async throws(CaravanError) {
+  /// - Parameter tells: subscribers hear of what is read.
+  private func read(_ zone: ZoneID, from start: ZoneProgress?, tells: Bool) async throws(CaravanError) {
+    var tells = tells
     var request = ReadChangesRequest(
       zone: ZoneRef(zone), maxRecords: UInt32(Limits.queryRows), maxBytes: UInt32(Limits.pageBytes),
       from: start.map {
@@ -142,20 +204,46 @@ struct IndexFeeder: ChangeConsumer {
     while true {
       let reply = try await storage.changes(of: zone, request)
       guard let next = reply.next else {
+        try await index.tellOfLoss(of: zone, isDeleted: !reply.resetRequired, at: demand.now)
         try await forget(zone)
         guard reply.resetRequired, request.from != nil else { return }
         request.from = nil
+        tells = false
         continue
       }
       let progress = ZoneProgress(incarnation: next.incarnation, seq: next.seq)
       var batch = Batch()
       // What nobody can be shown no query finds, until it is written anew.
       let damaged = reply.damaged.map { CaravanWire.Entry(name: $0.name, version: $0.version, deleted: true) }
-      try await add(EntryPage.decode(reply.page).entries + damaged, of: zone, progress, to: &batch)
+      try await add(EntryPage.decode(reply.page).entries + damaged, of: zone, progress, tells: tells, to: &batch)
       try await flush(&batch)
       guard reply.more else { return }
       request.from = next
     }
+  }
+
+  /// nil: nothing that is of interest here.
+  private func written(_ entry: CaravanModel.Entry, in zone: ZoneID) async throws(CaravanError) -> Written? {
+    if zone.name == SubscriptionZone.name { return try await standing(entry, in: zone).map { .standing($0) } }
+    if let row = try await row(entry, in: zone) { return .row(row) }
+    return .removed(RemovedRow(name: entry.name, version: entry.version, writer: entry.writer))
+  }
+
+  /// nil: it is no subscription of ours.
+  private func standing(_ entry: CaravanModel.Entry, in zone: ZoneID) async throws(CaravanError) -> StandingChange? {
+    guard let (user, name) = SubscriptionRecord.place(entry.name) else { return nil }
+    guard !entry.isDeleted else { return .removed(user, name: name) }
+    guard let stored = try? SubscriptionRecord(entry) else {
+      metrics.unreadable.add()
+      return nil
+    }
+    var type: CaravanModel.RecordType?
+    if case .records(let typeName, _, _, _) = stored.query.subject {
+      do { type = try await types.type(named: typeName, of: zone.database, isFresh: false) } catch {
+        guard error.code == .tableNotFound else { throw error }
+      }
+    }
+    return .saved(StandingRow(user: user, query: stored.query, viewer: stored.viewer, type: type))
   }
 
   /// nil: a tombstone, or a record that no query can find.

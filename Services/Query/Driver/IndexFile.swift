@@ -6,7 +6,7 @@ import Glibc
 /// The file that holds an index: derived data, so what is damaged or of another release is thrown away.
 struct IndexFile: Sendable {
   /// Of the tables below; another one means: begin anew.
-  private static let version = 6
+  private static let version = 7
   let path: String
   let durability: ConnectionOptions.Durability
 
@@ -56,6 +56,33 @@ struct IndexFile: Sendable {
     CREATE INDEX members_of_record ON members(record);
     -- Words come cut and folded, and are parted by spaces.
     CREATE VIRTUAL TABLE words USING fts5(text, tokenize = "ascii tokenchars '_'");
+    -- Subscriptions to databases, found by what their queries compare with (anchors), by ranges and places (spans), or
+    -- looked at with each record. in_table is 0 where they are about zones, or find nothing.
+    CREATE TABLE standing(
+      id INTEGER PRIMARY KEY AUTOINCREMENT, partition INTEGER NOT NULL, container TEXT NOT NULL,
+      environment TEXT NOT NULL, owner TEXT NOT NULL, user TEXT NOT NULL, name TEXT NOT NULL,
+      in_table INTEGER NOT NULL, is_scanned INTEGER NOT NULL, is_zones INTEGER NOT NULL, query BLOB NOT NULL,
+      viewer TEXT, UNIQUE(container, environment, owner, user, name));
+    CREATE INDEX standing_of_table ON standing(in_table) WHERE in_table > 0;
+    CREATE INDEX standing_scanned ON standing(in_table) WHERE is_scanned;
+    CREATE TABLE standing_types(in_table INTEGER PRIMARY KEY, type_name TEXT NOT NULL, type BLOB NOT NULL);
+    CREATE TABLE anchors(
+      in_table INTEGER NOT NULL, field INTEGER NOT NULL, use INTEGER NOT NULL, value BLOB NOT NULL,
+      standing INTEGER NOT NULL, span INTEGER NOT NULL, PRIMARY KEY(in_table, field, use, value, standing)
+    ) WITHOUT ROWID;
+    CREATE INDEX anchors_of_standing ON anchors(standing);
+    CREATE TABLE anchored(
+      in_table INTEGER NOT NULL, field INTEGER NOT NULL, use INTEGER NOT NULL, kind TEXT NOT NULL,
+      count INTEGER NOT NULL, PRIMARY KEY(in_table, field, use)) WITHOUT ROWID;
+    CREATE VIRTUAL TABLE spans USING rtree(
+      id, table_low, table_high, field_low, field_high, low, high, low2, high2, +standing INTEGER);
+    -- Notifications that their logs do not have yet.
+    CREATE TABLE outbox(
+      id INTEGER PRIMARY KEY AUTOINCREMENT, partition INTEGER NOT NULL, container TEXT NOT NULL,
+      environment TEXT NOT NULL, owner TEXT NOT NULL, user TEXT NOT NULL, name TEXT NOT NULL, type TEXT NOT NULL,
+      viewer TEXT, reason TEXT NOT NULL, zone TEXT NOT NULL, record TEXT NOT NULL, version INTEGER NOT NULL,
+      writer TEXT NOT NULL, maker TEXT NOT NULL, at INTEGER NOT NULL);
+    CREATE INDEX outbox_of_log ON outbox(partition, user, container, environment, id);
     CREATE TRIGGER record_removed AFTER DELETE ON records BEGIN
       DELETE FROM members WHERE record = old.id;
       DELETE FROM words WHERE rowid = old.id;

@@ -51,6 +51,50 @@ actor IndexReader {
     ) { row in ZoneProgress(incarnation: row.unsigned(0), seq: row.unsigned(1)) }
   }
 
+  // MARK: Subscriptions
+
+  /// An encoded subscription; nil: there is none of this name.
+  func standing(_ name: String, of user: UserID, _ database: DatabaseID) throws(CaravanError) -> [UInt8]? {
+    try connection.first(
+      """
+      SELECT query FROM standing WHERE container = ? AND environment = ? AND owner = ? AND user = ? AND name = ?
+      """, database.container.text, database.environment.rawValue, database.ownerText, user.text, name
+    ) { row in row.bytes(0) }
+  }
+
+  func standings(of user: UserID, _ database: DatabaseID) throws(CaravanError) -> [[UInt8]] {
+    try connection.all(
+      "SELECT query FROM standing WHERE container = ? AND environment = ? AND owner = ? AND user = ? ORDER BY name",
+      database.container.text, database.environment.rawValue, database.ownerText, user.text
+    ) { row in row.bytes(0) }
+  }
+
+  func standingCount(
+    of user: UserID, _ database: DatabaseID, butFor name: String
+  ) throws(CaravanError) -> Int64 {
+    try connection.first(
+      """
+      SELECT count(*) FROM standing
+      WHERE container = ? AND environment = ? AND owner = ? AND user = ? AND name <> ?
+      """, database.container.text, database.environment.rawValue, database.ownerText, user.text, name
+    ) { row in row.integer(0) } ?? 0
+  }
+
+  /// How many subscriptions to a type no index finds.
+  func scanCounts(
+    of user: UserID, _ database: DatabaseID, _ definition: UInt32, butFor name: String
+  ) throws(CaravanError) -> (own: Int64, all: Int64) {
+    try connection.first(
+      """
+      SELECT count(*) FILTER (WHERE user = ? AND name <> ?), count(*) FROM standing
+      WHERE is_scanned AND in_table = (
+        SELECT id FROM tables WHERE container = ? AND environment = ? AND owner = ? AND definition = ?)
+      """, user.text, name, database.container.text, database.environment.rawValue, database.ownerText, definition
+    ) { row in (own: row.integer(0), all: row.integer(1)) } ?? (0, 0)
+  }
+
+  // MARK: Pages
+
   /// One page and its position, from one snapshot.
   /// - Returns: nil: the table's indexes are not these any more.
   /// - Throws: `limitExceeded` where the query would look at too many records.

@@ -11,6 +11,12 @@ actor IndexWriter {
   private let connection: Connection
   private var tables: IndexCatalog
   private let records: IndexedRecords
+  private var standings: Standings
+  private let outbox: Outbox
+  /// Of each partition: raised when something was put there.
+  private nonisolated let signals = Mutex<[UInt32: Signal]>([:])
+  /// Partitions with subscriptions, or that had some.
+  private nonisolated let watched = Mutex<Set<UInt32>>([])
   /// Tables as they were when all that a query needed of them was ready: who knows them need not ask the writer. Who
   /// reads compares their generation.
   private nonisolated let known = Mutex(BoundedCache<TableKey, IndexCatalog.Table>(capacity: QueryLimits.cachedTables))
@@ -20,6 +26,12 @@ actor IndexWriter {
     connection = try file.openForWriting()
     tables = IndexCatalog(connection)
     records = IndexedRecords(connection)
+    standings = Standings(connection)
+    outbox = Outbox(connection)
+    let partitions = try connection.all("SELECT DISTINCT partition FROM standing") { row in
+      UInt32(clamping: row.integer(0))
+    }
+    watched.withLock { $0.formUnion(partitions) }
   }
 
   func close() { connection.close() }
@@ -66,6 +78,8 @@ actor IndexWriter {
     }
     try changing { () throws(CaravanError) in
       try tables.drop(database)
+      try standings.removeAll(of: database)
+      try outbox.removeAll(of: database)
       try connection.run(
         "DELETE FROM wanted WHERE container = ? AND environment = ? AND owner = ?", database.container.text,
         database.environment.rawValue, database.ownerText)
@@ -105,30 +119,136 @@ actor IndexWriter {
   private func changing(_ body: () throws(CaravanError) -> Void) throws(CaravanError) {
     do throws(CaravanError) { try connection.transaction { () throws(CaravanError) in try body() } } catch {
       tables.forget()
+      standings.forget()
       throw error
     }
   }
 
   private func apply(_ update: IndexUpdate) throws(CaravanError) {
     let zone = update.zone
+    let isNew = try place(of: zone) == nil
     let id = try record(update.progress, of: zone)
+    if update.tells, isNew { try tellOfZone(.zoneMade, zone, at: update.at) }
     var used = try connection.all("SELECT in_table FROM uses WHERE zone = ?", id) { row in row.integer(0) }
     for row in update.rows {
       let key = TableKey(database: zone.database, definition: row.definition)
       let table = try tables.make(key)
+      let happening = Happening(
+        zone: zone.name, record: row.name, version: row.entry.version, writer: row.entry.writer, at: update.at)
       // A record that changed its type leaves its row elsewhere.
-      for other in used where other != table.id { try delete(row.name, zone, from: other) }
+      for other in used where other != table.id { try delete(row.name, zone, from: other, update.tells, happening) }
+      let isWatched = update.tells ? try standings.watches(table.id) : false
+      let before = isWatched ? try records.cells(of: row.name, zone, in: table.id) : nil
       let partial = try records.write(row, zone, to: table)
       if !partial.isEmpty { try tables.setPartial(partial, of: key) }
+      if isWatched { try tell(table.id, from: before, to: row.cells, happening, in: zone) }
       guard !used.contains(table.id) else { continue }
       try connection.run("INSERT INTO uses(zone, in_table) VALUES(?, ?)", id, table.id)
       used.append(table.id)
     }
-    for name in update.removed { for table in used { try delete(name, zone, from: table) } }
+    for row in update.removed {
+      let happening = Happening(
+        zone: zone.name, record: row.name, version: row.version, writer: row.writer, at: update.at)
+      for table in used { try delete(row.name, zone, from: table, update.tells, happening) }
+    }
+    for change in update.standings { try take(change, zone.database) }
   }
 
-  private func delete(_ name: String, _ zone: ZoneID, from table: Int64) throws(CaravanError) {
+  /// Whether somebody waits for what happens in a partition.
+  nonisolated func isWatched(_ partition: Partition) -> Bool { watched.withLock { $0.contains(partition.number) } }
+
+  /// Raised when there are notifications of a partition to be sent.
+  nonisolated func hits(in partition: Partition) -> Signal {
+    signals.withLock { signals in
+      if let signal = signals[partition.number] { return signal }
+      let signal = Signal()
+      signals[partition.number] = signal
+      return signal
+    }
+  }
+
+  private func take(_ change: StandingChange, _ database: DatabaseID) throws(CaravanError) {
+    switch change {
+    case .removed(let user, let name): try standings.remove(name, of: user, database)
+    case .saved(let row):
+      let table = try row.type.map { type throws(CaravanError) in
+        try tables.make(TableKey(database: database, definition: type.definition)).id
+      }
+      try standings.save(row, database, table: table)
+      watched.withLock { _ = $0.insert(Partition(of: database).number) }
+    }
+  }
+
+  // MARK: What subscribers are told
+
+  private func tell(
+    _ table: Int64, from before: RecordCells?, to after: RecordCells?, _ happening: Happening, in zone: ZoneID
+  ) throws(CaravanError) {
+    for match in try standings.matches(table, from: before, to: after, in: happening.zone) {
+      var happening = happening
+      happening.maker = (match.reason == .leaves ? before : after)?.authorship.creator ?? ""
+      try outbox.add(match.reason, of: happening, to: match.standing)
+      hits(in: Partition(of: zone.database)).raise()
+    }
+  }
+
+  private func tellOfZone(
+    _ reason: NotificationLog.Reason, _ zone: ZoneID, at now: WallTime
+  ) throws(CaravanError) {
+    guard zone.name != SubscriptionZone.name else { return }
+    for standing in try standings.aboutZones(of: zone.database) {
+      try outbox.add(reason, of: Happening(zone: zone.name, at: now), to: standing)
+      hits(in: Partition(of: zone.database)).raise()
+    }
+  }
+
+  /// A zone is deleted, or known too little of: who has subscribed to records of it is to ask anew.
+  func tellOfLoss(of zone: ZoneID, isDeleted: Bool, at now: WallTime) throws(CaravanError) {
+    try changing { () throws(CaravanError) in
+      guard let id = try place(of: zone)?.id else { return }
+      if isDeleted { try tellOfZone(.zoneDeleted, zone, at: now) }
+      for table in try connection.all("SELECT in_table FROM uses WHERE zone = ?", id, read: { $0.integer(0) }) {
+        for standing in try standings.about(table) {
+          try outbox.add(.missed, of: Happening(zone: zone.name, at: now), to: standing)
+          hits(in: Partition(of: zone.database)).raise()
+        }
+      }
+    }
+  }
+
+  /// The index has read all of a database, and does not know what it was before.
+  func tellOfLoss(of database: DatabaseID, at now: WallTime) throws(CaravanError) {
+    try changing { () throws(CaravanError) in
+      for standing in try standings.all(of: database) {
+        try outbox.add(.missed, of: Happening(zone: "", at: now), to: standing)
+        hits(in: Partition(of: database)).raise()
+      }
+    }
+  }
+
+  func hasStandings(_ database: DatabaseID) throws(CaravanError) -> Bool { try standings.has(database) }
+
+  func logs(in partition: Partition) throws(CaravanError) -> [LogKey] { try outbox.logs(in: partition) }
+
+  func hits(
+    of log: LogKey, in partition: Partition
+  ) throws(CaravanError) -> (hits: [PendingHit], skipped: Int64) {
+    try outbox.next(of: log, in: partition, atMost: QueryLimits.hitsPerCommit)
+  }
+
+  func remove(hitsUpTo id: Int64, of log: LogKey, in partition: Partition) throws(CaravanError) {
+    try outbox.remove(upTo: id, of: log, in: partition)
+  }
+
+  // MARK: Records that are gone
+
+  private func delete(
+    _ name: String, _ zone: ZoneID, from table: Int64, _ tells: Bool, _ happening: Happening
+  ) throws(CaravanError) {
+    let isWatched = tells ? try standings.watches(table) : false
+    let before = isWatched ? try records.cells(of: name, zone, in: table) : nil
     try connection.run("DELETE FROM records WHERE in_table = ? AND zone = ? AND name = ?", table, zone.name, name)
+    if before != nil { try tell(table, from: before, to: nil, happening, in: zone) }
   }
 
   /// Drops some of what there is of a zone, or of this life of it. What is left of it is of a life that no zone has, so

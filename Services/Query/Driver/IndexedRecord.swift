@@ -1,6 +1,7 @@
 import CaravanModel
 import CaravanQuery
 import CaravanQueryCore
+import CaravanRuntime
 import CaravanSQLite
 import CaravanWire
 
@@ -29,10 +30,29 @@ struct IndexRow: Sendable {
 struct IndexUpdate: Sendable {
   let zone: ZoneID
   /// Records written.
-  let rows: [IndexRow]
-  /// Names of those that are gone or cannot be indexed.
-  let removed: [String]
+  var rows: [IndexRow] = []
+  /// Those that are gone or cannot be indexed.
+  var removed: [RemovedRow] = []
   let progress: ZoneProgress
+  /// Subscriptions written or removed, where it is the zone that has them.
+  var standings: [StandingChange] = []
+  /// Whoever has subscribed is told. Not of what the index reads anew without knowing what it was before.
+  var tells = true
+  /// When it was taken in.
+  let at: WallTime
+}
+
+/// A record that an index has no more.
+struct RemovedRow: Sendable {
+  let name: String
+  let version: Seq
+  let writer: String
+}
+
+/// What became of a subscription.
+enum StandingChange: Sendable {
+  case saved(StandingRow)
+  case removed(UserID, name: String)
 }
 
 extension RecordCells {

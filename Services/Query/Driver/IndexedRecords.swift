@@ -49,6 +49,19 @@ struct IndexedRecords {
       + (table.indexes(for: .words).isEmpty ? [] : fill(wordsOf: row.cells, id, in: table))
   }
 
+  /// What a record is now; nil: the table has none of this name.
+  func cells(of name: String, _ zone: ZoneID, in table: Int64) throws(CaravanError) -> RecordCells? {
+    try connection.first(
+      "SELECT modified, made, maker, body FROM records WHERE in_table = ? AND zone = ? AND name = ?", table, zone.name,
+      name
+    ) { row throws(CaravanError) in
+      RecordCells(
+        name: name,
+        authorship: Authorship(modified: row.integer(0), created: row.integer(1), creator: row.text(2)),
+        fields: try BodyCells(row.bytes(3)))
+    }
+  }
+
   /// Gives some indexes the next records.
   /// - Returns: the last of them, or nil: there are no more; and indexes that some of them have too much for.
   func fill(

@@ -57,6 +57,8 @@ struct QueryHandler: Sendable {
     return query
   }
 
+  func reader(of partition: Partition) -> IndexReader { readers[Int(partition.number) % readers.count] }
+
   // MARK: What lies here
 
   private func own(
@@ -74,7 +76,7 @@ struct QueryHandler: Sendable {
       count: page.count)
   }
 
-  private func compiled(
+  func compiled(
     _ query: Query
   ) async throws(CaravanError) -> (type: CaravanModel.RecordType, query: CompiledQuery) {
     do throws(CaravanError) {
@@ -96,7 +98,7 @@ struct QueryHandler: Sendable {
   private func page(
     _ query: CompiledQuery, _ key: TableKey, _ partition: Partition
   ) async throws(CaravanError) -> IndexReader.Page {
-    let reader = readers[Int(partition.number) % readers.count]
+    let reader = reader(of: partition)
     if let indexes = writer.ready(key, query.needs, at: clock.wallTime),
       let page = try await reader.find(query, indexes, in: partition)
     {
@@ -135,7 +137,7 @@ struct QueryHandler: Sendable {
   private func wait(
     for seen: [Query.Seen], of database: DatabaseID, in partition: Partition
   ) async throws(CaravanError) {
-    let reader = readers[Int(partition.number) % readers.count]
+    let reader = reader(of: partition)
     let deadline = clock.now + QueryLimits.seenPatience
     for version in seen {
       let zone = try ZoneID(database, version.zone)

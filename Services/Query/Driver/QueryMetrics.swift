@@ -11,6 +11,11 @@ extension CounterName {
     "caravan_query_index_steps_total", "Steps in which indexes were built, of some hundred records each.")
   static let rebuilds = CounterName("caravan_query_rebuilds_total", "Times a partition was compared with its zones.")
   static let hits = CounterName("caravan_query_hits_total", "Records in answers.")
+  static let notificationsWritten = CounterName(
+    "caravan_query_notifications_total", "Notifications of subscriptions written to the logs of users.")
+  static let notificationsLost = CounterName(
+    "caravan_query_notifications_lost_total",
+    "Notifications that were given up: their log was behind, or could not be written. Numbers in it say so.")
 }
 
 struct QueryMetrics: Sendable {
@@ -21,6 +26,8 @@ struct QueryMetrics: Sendable {
   let steps: Counter
   let rebuilds: Counter
   let hits: Counter
+  let notifications: Counter
+  let notificationsLost: Counter
 
   init(_ metrics: MetricsRegistry) {
     changes = metrics.counter(.indexedChanges)
@@ -30,5 +37,7 @@ struct QueryMetrics: Sendable {
     steps = metrics.counter(.indexSteps)
     rebuilds = metrics.counter(.rebuilds)
     hits = metrics.counter(.hits)
+    notifications = metrics.counter(.notificationsWritten)
+    notificationsLost = metrics.counter(.notificationsLost)
   }
 }

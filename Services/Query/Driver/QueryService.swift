@@ -103,12 +103,18 @@ final class QueryWork: PartitionWork {
   func serve(_ lease: PartitionLease) async throws {
     let partition = lease.partition
     let wanted = try await stillWanted(in: partition)
+    // Subscriptions are kept where everybody finds them: this instance may know nothing yet of what they are about.
+    var subscribed: [DatabaseID] = []
+    for head in try await storage.zones(named: SubscriptionZone.name, in: partition) {
+      subscribed.append(try required(head.zone, "zone").model().database)
+    }
     let demand = Demand(wanted, clock: host.clock)
     let feeder = IndexFeeder(
       partition: partition, demand: demand, index: handler.writer, storage: storage, types: handler.types,
       metrics: handler.metrics)
     let follower = ChangeFollower(
-      lease, bus: bus, storage: storage, host: host, gathering: .forIndex, consumer: feeder)
+      lease, bus: bus, storage: storage, host: host, gathering: .forIndex,
+      isUrgent: { [handler] in handler.writer.isWatched(partition) }, consumer: feeder)
     let answers = Self.endpoints(of: partition, handler) { [handler] database async throws(CaravanError) in
       try await demand.follow()
       switch demand.ask(database) {
@@ -124,18 +130,34 @@ final class QueryWork: PartitionWork {
       for endpoint in answers { endpoints.remove(endpoint.pattern) }
       demand.isFollowed(false)
     }
-    if wanted.isEmpty {
+    let isAsleep = wanted.isEmpty && subscribed.isEmpty
+    if isAsleep {
       for endpoint in answers { try await endpoints.add(endpoint) }
       lease.serving()
       await demand.waitForFirst()
       try Task.checkCancellation()
     }
     let cursor = wanted.isEmpty ? nil : try await handler.writer.cursor(of: partition)
-    try await follower.run(from: cursor) {
-      demand.isFollowed(true)
-      guard !wanted.isEmpty else { return }
-      for endpoint in answers { try await self.endpoints.add(endpoint) }
-      lease.serving()
+    let sender = NotificationSender(
+      partition, index: handler.writer, storage: storage, types: handler.types, metrics: handler.metrics, host: host)
+    try await withThrowingTaskGroup(of: Void.self) { [subscribed] group in
+      group.addTask {
+        try await follower.run(from: cursor) {
+          demand.isFollowed(true)
+          guard !isAsleep else { return }
+          for endpoint in answers { try await self.endpoints.add(endpoint) }
+          lease.serving()
+        }
+      }
+      group.addTask {
+        try await demand.follow()
+        for database in subscribed where !demand.includes(database) {
+          try await follower.betweenChanges { () async throws(CaravanError) in try await feeder.include(database) }
+        }
+        try await sender.run()
+      }
+      defer { group.cancelAll() }
+      try await group.next()
     }
   }
 
@@ -144,14 +166,13 @@ final class QueryWork: PartitionWork {
   private static func endpoints(
     of partition: Partition, _ handler: QueryHandler, after prepare: @escaping QueryHandler.Preparation
   ) -> [Endpoint] {
-    func endpoint(
-      _ method: String,
-      _ answer: @escaping @Sendable (QueryRequest) async throws(CaravanError) -> QueryReply
+    func endpoint<Request: WireMessage, Reply: WireMessage>(
+      _ method: String, _ answer: @escaping @Sendable (Request) async throws(CaravanError) -> Reply
     ) -> Endpoint {
       let pattern = SubjectPattern.exact(.partitioned(QueryService.name, partition, method: method))
       return Endpoint(
         method, pattern, group: QueryService.name.rawValue, maxInFlight: QueryLimits.inFlight
-      ) { (request: QueryRequest, _) async throws(CaravanError) in try await answer(request) }
+      ) { (request: Request, _) async throws(CaravanError) in try await answer(request) }
     }
     return [
       endpoint("find") { request async throws(CaravanError) in
@@ -160,6 +181,9 @@ final class QueryWork: PartitionWork {
       endpoint("shard") { request async throws(CaravanError) in
         try await handler.findPart(request, in: partition, after: prepare)
       },
+      endpoint("subscriptions") { request async throws(CaravanError) in
+        try await handler.subscriptions(request, in: partition, after: prepare)
+      },
     ]
   }
 
@@ -167,6 +191,7 @@ final class QueryWork: PartitionWork {
   private func stillWanted(in partition: Partition) async throws(CaravanError) -> [DatabaseID: WallTime] {
     var wanted = try await handler.writer.wanted(in: partition)
     for (database, last) in wanted where Demand.isUnasked(since: last, at: host.clock.wallTime) {
+      if try await handler.writer.hasStandings(database) { continue }
       while try await handler.writer.forgetSome(of: database) {}
       wanted[database] = nil
     }

@@ -32,6 +32,7 @@ public actor ChangeFollower {
   private let host: Host
   private let consumer: any ChangeConsumer
   private let gathering: Gathering
+  private let isUrgent: @Sendable () -> Bool
   private var position = LogPosition(0)
   /// True while changes are being taken in. Others then leave `wantsRepair` or `isDue`, and go or wait.
   private var isWorking = false
@@ -53,12 +54,15 @@ public actor ChangeFollower {
   /// The first change event of a group is here.
   private let begun = Signal()
 
-  /// - Parameter gathering: what hears of changes in groups takes them in with less work, and later.
+  /// - Parameters:
+  ///   - gathering: what hears of changes in groups takes them in with less work, and later.
+  ///   - isUrgent: somebody waits for them, so none lingers.
   public init(
     _ lease: PartitionLease, bus: any MessageBus, storage: StorageClient, host: Host, gathering: Gathering = .none,
-    consumer: any ChangeConsumer
+    isUrgent: @escaping @Sendable () -> Bool = { false }, consumer: any ChangeConsumer
   ) {
     self.gathering = gathering
+    self.isUrgent = isUrgent
     partition = lease.partition
     watch = lease.watch
     self.bus = bus
@@ -145,7 +149,8 @@ public actor ChangeFollower {
   private func linger() async {
     while !Task.isCancelled {
       await begun.wait()
-      guard (try? await host.clock.sleep(for: gathering.linger)) != nil else { return }
+      let linger = isUrgent() ? .zero : gathering.linger
+      guard (try? await host.clock.sleep(for: linger)) != nil else { return }
       await takeInHeard()
     }
   }

@@ -84,14 +84,14 @@ extension SortKey {
 }
 
 extension QueryViewer {
-  init(_ viewer: Query.Viewer) {
+  public init(_ viewer: Query.Viewer) {
     switch viewer {
     case .anonymous: self.init()
     case .user(let author): self.init(author: author)
     }
   }
 
-  fileprivate var model: Query.Viewer { author.isEmpty ? .anonymous : .user(author) }
+  public var model: Query.Viewer { author.isEmpty ? .anonymous : .user(author) }
 }
 
 extension QueryRequest {

@@ -155,11 +155,11 @@ final class Cluster: Sendable {
   func find(_ query: Query) throws -> QueryReply { try simulation.run { try await self.ask(QueryRequest(query)) } }
 
   /// Until the index reflects everything in the log.
-  func settle(_ database: DatabaseID = album) throws {
+  func settle(_ database: DatabaseID = album, type: String = "photos") throws {
     let partition = Partition(of: database)
     try simulation.run {
       let head = try await self.storage.log(of: partition, after: 0, atMost: 1).head
-      let request = QueryRequest(database: DatabaseRef(database), type: "photos")
+      let request = QueryRequest(database: DatabaseRef(database), type: type)
       while try await self.ask(request).position ?? 0 < head {
         try await self.simulation.host("test").host.clock.sleep(for: .milliseconds(1))
       }

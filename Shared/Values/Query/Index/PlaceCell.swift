@@ -38,8 +38,7 @@ private struct CellRectangle {
     (self.latitude, self.longitude) = (latitude, longitude)
   }
 
-  /// - Precondition: south is not greater than north, nor west than east.
-  init(south: Double, west: Double, north: Double, east: Double) {
+  init(_ box: Region.Box) {
     func cell(_ latitude: Double, _ longitude: Double) -> PlaceCell {
       guard
         let place = try? Location(
@@ -47,7 +46,8 @@ private struct CellRectangle {
       else { preconditionFailure("a corner is not a number") }
       return PlaceCell(place)
     }
-    let (low, high) = (cell(south, west), cell(north, east))
+    let low = cell(box.latitudes.lowerBound, box.longitudes.lowerBound)
+    let high = cell(box.latitudes.upperBound, box.longitudes.upperBound)
     self.init(latitude: low.latitude...high.latitude, longitude: low.longitude...high.longitude)
   }
 
@@ -91,7 +91,7 @@ extension Region {
   /// - Returns: at most `most` ranges, ascending.
   func keys(_ numbers: [Double], atMost most: Int = 40) -> [ClosedRange<UInt64>] {
     precondition(most >= 8, "two rectangles, and what is cut in four, have no room in \(most) ranges")
-    let targets = rectangles(numbers)
+    let targets = boxes(numbers).map(CellRectangle.init)
     var inside: [CellSquare] = []
     // From the largest to the smallest: the one to be cut next stands first.
     var partial = [CellSquare(prefix: 0, level: 0)]
@@ -117,30 +117,40 @@ extension Region {
     return ranges
   }
 
-  private func rectangles(_ numbers: [Double]) -> [CellRectangle] {
+}
+
+extension Region {
+  /// Between two parallels and two meridians, in degrees; the 180th meridian is not within.
+  public struct Box: Sendable, Hashable {
+    public let latitudes: ClosedRange<Double>
+    public let longitudes: ClosedRange<Double>
+  }
+
+  /// One or two boxes that have every place in the region, and some around it.
+  /// - Parameter numbers: of the region, checked.
+  public func boxes(_ numbers: [Double]) -> [Box] {
     switch self {
     case .rectangle:
-      return Self.rectangles(south: numbers[0], west: numbers[1], north: numbers[2], east: numbers[3])
+      return Self.boxes(south: numbers[0], west: numbers[1], north: numbers[2], east: numbers[3])
     case .circle:
       let centre = (latitude: numbers[0], longitude: numbers[1])
       guard let reach = Self.reach(metres: numbers[2], from: centre.latitude) else {
         let whole = Self.latitudes(metres: numbers[2], from: centre.latitude)
-        return Self.rectangles(south: whole.south, west: -180, north: whole.north, east: 180)
+        return Self.boxes(south: whole.south, west: -180, north: whole.north, east: 180)
       }
       func onMap(_ longitude: Double) -> Double {
         longitude < -180 ? longitude + 360 : longitude > 180 ? longitude - 360 : longitude
       }
-      return Self.rectangles(
+      return Self.boxes(
         south: reach.south, west: onMap(centre.longitude - reach.half), north: reach.north,
         east: onMap(centre.longitude + reach.half))
     }
   }
 
-  private static func rectangles(south: Double, west: Double, north: Double, east: Double) -> [CellRectangle] {
-    guard west > east else { return [CellRectangle(south: south, west: west, north: north, east: east)] }
+  private static func boxes(south: Double, west: Double, north: Double, east: Double) -> [Box] {
+    guard west > east else { return [Box(latitudes: south...north, longitudes: west...east)] }
     return [
-      CellRectangle(south: south, west: west, north: north, east: 180),
-      CellRectangle(south: south, west: -180, north: north, east: east),
+      Box(latitudes: south...north, longitudes: west...180), Box(latitudes: south...north, longitudes: -180...east),
     ]
   }
 }

@@ -13,6 +13,13 @@ public struct Condition: Sendable, Hashable, Negatable {
   /// What MATCH looks for, read once.
   public let words: WordQuery?
 
+  /// What a text that LIKE is true of begins with; nil: it is no LIKE, or it begins with any.
+  public var head: String? {
+    guard case .like(.text(let pattern), isNegated: false) = test else { return nil }
+    let head = Pattern(pattern).head
+    return head.isEmpty ? nil : head
+  }
+
   public var negated: Condition {
     var other = self
     other.test = test.negated
