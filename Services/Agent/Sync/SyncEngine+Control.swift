@@ -72,6 +72,14 @@ extension SyncEngine: SyncControl {
     return try await CloudQueries(exchanger: exchanger, device: identity.device).ask(question)
   }
 
+  public func subscriptions(
+    _ question: SubscriptionsQuestion
+  ) async throws(CaravanError) -> [CaravanModel.StandingQuery] {
+    guard schedule.permitsSpeaking else { throw .mayNotAsk }
+    try await awaitConnection()
+    return try await CloudSubscriptions(exchanger: exchanger).ask(question)
+  }
+
   func endReservation(_ key: Key) {
     schedule.endReservation(key, isAwaited: waiters.isAwaited(key), at: moment)
   }
