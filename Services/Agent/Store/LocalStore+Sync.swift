@@ -100,9 +100,9 @@ extension LocalStore: SyncStore {
     try lifecycle.create(table, schema: schema, localOnly: localOnly, properties: properties)
   }
 
-  /// Makes the table of the app's notifications, unless it is there, and has it pulled as soon as there are some: over
-  /// any link but a roaming one, until the app registers it otherwise. Its rows are the cloud's alone: what apps may not
-  /// do to it, their sessions refuse.
+  /// Makes the table of the app's notifications, unless it is there, and has it pulled as soon as there are some:
+  /// over any link but a roaming one, until the app registers it otherwise. Its rows are the cloud's alone: what apps
+  /// may not do to it, their sessions refuse.
   /// - Returns: whether it is new.
   public func createNotificationLog(of app: ContainerID) throws(CaravanError) -> Bool {
     try lifecycle.createNotificationLog(

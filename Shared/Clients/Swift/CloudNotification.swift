@@ -14,8 +14,8 @@ public struct CloudNotification: Sendable, Hashable {
     case zoneMade = "zone-made"
     /// A zone of the user's own database was deleted.
     case zoneDeleted = "zone-deleted"
-    /// Something may have happened that nobody can tell any more: ask anew for what the subscription is about, or, where
-    /// none is named, for what all are about.
+    /// Something may have happened that nobody can tell any more: ask anew for what the subscription is about, or,
+    /// where none is named, for what all are about.
     case missed
   }
 
@@ -130,7 +130,7 @@ public struct NotificationCursor: Sendable, Hashable, LosslessStringConvertible 
 }
 
 extension CloudNotification {
-  /// A row of the table of notifications; nil: it is of a reason that this release does not know, or none of the cloud's.
+  /// A row of the table of notifications; nil: its reason is none that this release knows.
   init?(_ row: AppRow) {
     func text(_ field: NotificationLog.Field) -> String { row[field.name].textValue ?? "" }
     func integer(_ field: NotificationLog.Field) -> Int64 { row[field.name].integerValue ?? 0 }

@@ -63,9 +63,10 @@ public struct CloudNotifications: AsyncSequence, Sendable {
 }
 
 extension CaravanClient {
-  /// What has happened of all that the app has subscribed to, on this device or another one of the user. The cloud keeps
-  /// the last thousand notifications of each source for 30 days; of those that have gone before the app saw them, it is
-  /// told that they were missed. One reader at a time; upcalls of the table are not told to others on this connection.
+  /// What has happened of all that the app has subscribed to, on this device or another one of the user. The cloud
+  /// keeps the last thousand notifications of each source for 30 days; of those that have gone before the app saw them,
+  /// it is told that they were missed. One reader at a time; upcalls of the table are not told to others on this
+  /// connection.
   /// - Parameters:
   ///   - cursor: of the last notification that the app has dealt with.
   ///   - waits: goes on when those are told that are here, and waits for more.

@@ -38,7 +38,7 @@ enum AppSubscriptionCommands {
     },
     AppSession.tool(
       "notifications", "Shows what has happened of all that is subscribed to, a line each.",
-      details: "They come with the table '_notifications', which the agent keeps and apps read.",
+      details: "They are rows of the table '_notifications', which the agent keeps and apps only read.",
       flags: [follow, after, count]
     ) { session in try await notifications(session) },
   ]
