@@ -107,6 +107,9 @@ import struct CaravanClient.TableProperties
         let third = try #require(try await iterator.next())
         #expect(third.number == 3 && third.skipped == 0 && third.cursor.description == "1:3,9:1")
         #expect(try await Self.here(client, after: third.cursor).isEmpty)
+        // Of more sources than a selection names.
+        let many = NotificationCursor(taken: third.cursor.taken.merging((100...130).map { ($0, 1) }) { one, _ in one })
+        #expect(try await Self.here(client, after: many).isEmpty)
         #expect(try await Self.here(client, after: seen[1].cursor).map(\.number) == [2, 3])
       }
       try await f.app { client in
