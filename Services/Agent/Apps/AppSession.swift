@@ -111,6 +111,7 @@ public actor AppSession {
 
   private func carryOut(_ request: AppRequest.Kind) async throws(CaravanError) -> AppReply.Kind {
     try checkRight(to: request)
+    try checkKeepsNotifications(request)
     switch request {
     case .hello, .listApps, .allowApp, .forgetApp:
       throw CaravanError(.invalidData, "this connection is an app's and has said hello: connect again for that")
@@ -166,9 +167,13 @@ public actor AppSession {
     case .status: return .status(try await status())
     case .setLink(let request): try await setLink(request)
     case .setPolicy(let request): try await sync.setPolicy(request.model)
-    case .watch(let request): try await watch(table(request.table), request)
+    case .watch(let request):
+      // Another device of the user may have subscribed; whoever wants to hear of it has the table here, too.
+      if request.table == NotificationLog.name { try await haveNotifications() }
+      try await watch(table(request.table), request)
     case .taken(let taken): try await store.tell(table(taken.table), upTo: taken.number)
     case .queryCloud(let request): return try await query(request)
+    case .manageSubscriptions(let request): return try await manage(request)
     case .listen(let request): _ = try await store.isSynced(table(request.table))
     }
     return .done(Empty())
@@ -351,7 +356,7 @@ extension AppRequest.Kind {
     case .hello, .status, .createTable, .updateTable, .resetTable, .dropTable, .beginWrite, .writeObject,
       .truncateObject, .closeWrite, .beginRead, .nextPage, .closeCursor, .readObject, .deleteRows, .registerSync,
       .unregisterSync, .syncNow, .beginResolution, .conflictedRows, .resolveConflict, .endResolution, .watch, .taken,
-      .listen, .queryCloud:
+      .listen, .queryCloud, .manageSubscriptions:
       false
     }
   }

@@ -100,6 +100,15 @@ extension LocalStore: SyncStore {
     try lifecycle.create(table, schema: schema, localOnly: localOnly, properties: properties)
   }
 
+  /// Makes the table of the app's notifications, unless it is there, and has it pulled as soon as there are some:
+  /// over any link but a roaming one, until the app registers it otherwise. Its rows are the cloud's alone: what apps
+  /// may not do to it, their sessions refuse.
+  /// - Returns: whether it is new.
+  public func createNotificationLog(of app: ContainerID) throws(CaravanError) -> Bool {
+    try lifecycle.createNotificationLog(
+      of: app, SyncRegistration(periodMilliseconds: 0, delayToleranceMilliseconds: 0, link: .cellular))
+  }
+
   /// Changes what is done with a table, not what is in it (SIM-11).
   /// - Throws: `tableNotFound`, `schemaViolation` for a column that holds no objects.
   public func updateTable(_ table: TableID, _ wanted: TableChange) throws(CaravanError) {

@@ -21,16 +21,30 @@ struct Registrations: TablePart {
     }
     var meta = context.meta
     try change(table) { (state) throws(CaravanError) in
-      try database.run(
-        """
-        INSERT INTO registrations VALUES (?1, ?2, (SELECT ifnull(max(ordinal), 0) + 1 FROM registrations), ?3, ?4, ?5)
-        ON CONFLICT DO UPDATE SET period = excluded.period, tolerance = excluded.tolerance, link = excluded.link
-        """, state.number, Int64(direction.rawValue), registration.periodMilliseconds,
-        registration.delayToleranceMilliseconds, Int64(registration.link.rawValue))
+      try write(registration, direction, of: state)
       if direction == .read { try meta.bumpListGeneration(database) } else { try tolerances.declare(loss, in: state) }
     }
     context.meta = meta
     try tolerances.recall()
+  }
+
+  private func write(
+    _ registration: SyncRegistration, _ direction: Direction, of state: TableState
+  ) throws(CaravanError) {
+    try database.run(
+      """
+      INSERT INTO registrations VALUES (?1, ?2, (SELECT ifnull(max(ordinal), 0) + 1 FROM registrations), ?3, ?4, ?5)
+      ON CONFLICT DO UPDATE SET period = excluded.period, tolerance = excluded.tolerance, link = excluded.link
+      """, state.number, Int64(direction.rawValue), registration.periodMilliseconds,
+      registration.delayToleranceMilliseconds, Int64(registration.link.rawValue))
+  }
+
+  /// Part of making a table that is read from its first moment on, inside its transaction.
+  func beginReading(
+    _ state: TableState, _ registration: SyncRegistration, _ meta: inout StoreMeta
+  ) throws(CaravanError) {
+    try write(registration, .read, of: state)
+    try meta.bumpListGeneration(database)
   }
 
   /// Ends periodic sync of a direction; dirty rows keep their flags (SIM-18, SIM-21).

@@ -38,16 +38,37 @@ struct TableLifecycle: TablePart {
     guard names.count < StoreLimits.tablesPerApp else {
       throw CaravanError(.limitExceeded, "app '\(table.app)' has \(names.count) tables, which is the limit: drop one")
     }
+    try make(table, schema: schema, properties: try Self.checked(TableProperties(), wanted, schema))
+  }
+
+  /// Makes the table of the app's notifications, unless it is there. It is beside the limit of tables: the app has not
+  /// chosen to have it, and what it has subscribed to would be lost on it.
+  /// - Parameter registration: how it is read, with which it begins: without one no crash leaves it.
+  /// - Returns: whether it is new.
+  func createNotificationLog(
+    of app: ContainerID, _ registration: SyncRegistration
+  ) throws(CaravanError) -> Bool {
+    let table = TableID(app: app, name: NotificationLog.name)
+    guard catalog.tables[table] == nil else { return false }
+    let columns = NotificationLog.type.fields.map { SchemaText.Column(name: $0.name, kind: $0.kind) }
+    try make(table, schema: SchemaText(columns: columns), properties: TableProperties(), read: registration)
+    return true
+  }
+
+  private func make(
+    _ table: TableID, schema: SchemaText, properties: TableProperties, read: SyncRegistration? = nil
+  ) throws(CaravanError) {
     let number = try (database.first("SELECT max(id) FROM tables") { row in row.integer(0) } ?? 0) + 1
-    var state = TableState(
-      number: number, table: table, schema: schema, properties: try Self.checked(TableProperties(), wanted, schema),
-      damage: damage)
+    var state = TableState(number: number, table: table, schema: schema, properties: properties, damage: damage)
     try retention.checkQuery(of: state)
+    var meta = context.meta
     try database.transaction { () throws(CaravanError) in
       try state.rows.create(database)
       try state.insert(database)
       try catalog.beginLog(of: &state)
+      if let read { try Registrations(catalog: catalog).beginReading(state, read, &meta) }
     }
+    context.meta = meta
     catalog.tables[table] = state
     readers.pool.forgetPrepared()
     KeptRoots.write(context.directory, try database, options)

@@ -31,6 +31,12 @@ public protocol SyncControl: Sendable {
   /// Asks the cloud, over whatever link there is: about the app's database of the device's user, or the public one.
   /// - Throws: `networkNotConnected`, `networkNotPermitted`, or what the cloud refused.
   func query(_ question: CloudQuestion) async throws(CaravanError) -> CloudPage
+  /// Makes, removes or lists what the cloud tells an app of (CK-82, CK-83), over whatever link there is.
+  /// - Returns: all that the user has in that database then.
+  /// - Throws: as `query`.
+  func subscriptions(
+    _ question: SubscriptionsQuestion
+  ) async throws(CaravanError) -> [CaravanModel.StandingQuery]
   func status() async -> SyncStatus
 }
 

@@ -31,8 +31,7 @@ extension SyncEngine: SyncControl {
       throw CaravanError(.invalidData, "\(table) is local only: have it synced first")
     }
     let keys = [(read, Direction.read), (write, Direction.write)].filter(\.0).map { Key(table, $0.1) }
-    guard schedule.permitsSpeaking else { throw notPermitted(table) }
-    try await awaitConnection()
+    try await awaitConnection(else: notPermitted(table))
     let now = moment
     var answers: [SyncWaiters.Answer] = []
     for key in keys {
@@ -67,21 +66,23 @@ extension SyncEngine: SyncControl {
   }
 
   public func query(_ question: CloudQuestion) async throws(CaravanError) -> CloudPage {
-    guard schedule.permitsSpeaking else { throw .mayNotAsk }
-    try await awaitConnection()
+    try await awaitConnection(else: .mayNotAsk)
     return try await CloudQueries(exchanger: exchanger, device: identity.device).ask(question)
   }
 
-  func endReservation(_ key: Key) {
-    schedule.endReservation(key, isAwaited: waiters.isAwaited(key), at: moment)
+  public func subscriptions(_ question: SubscriptionsQuestion) async throws(CaravanError) -> [StandingQuery] {
+    try await awaitConnection(else: .mayNotAsk)
+    return try await CloudSubscriptions(exchanger: exchanger).ask(question)
   }
 
-  public func resetDevice() async {
-    if await admission.clear() { attemptNow.raise() }
-  }
+  func endReservation(_ key: Key) { schedule.endReservation(key, isAwaited: waiters.isAwaited(key), at: moment) }
+
+  public func resetDevice() async { if await admission.clear() { attemptNow.raise() } }
 
   /// A connection that is just being made is waited for; none is not.
-  func awaitConnection() async throws(CaravanError) {
+  /// - Parameter refusal: why not, where nothing may be sent over this link.
+  func awaitConnection(else refusal: CaravanError) async throws(CaravanError) {
+    guard schedule.permitsSpeaking else { throw refusal }
     guard !schedule.isConnected else { return }
     guard admission.refusal == nil else { throw .refusedByBroker }
     try await connection.wait(host.clock)

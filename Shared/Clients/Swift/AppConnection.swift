@@ -18,6 +18,8 @@ final class AppConnection: Sendable {
     var isLetIn = false
     /// It is of a release that knows cells with locations, references and lists.
     var knowsLists = false
+    /// Somebody reads the app's notifications: upcalls of their table are for them.
+    var readsNotifications = false
     /// Why the connection has ended.
     var end: CaravanError?
 
@@ -28,6 +30,7 @@ final class AppConnection: Sendable {
   private let upcallsArrived = Signal()
   private let events = Mutex(SyncEventQueue(capacity: ClientLimits.syncEvents))
   private let eventsArrived = Signal()
+  private let notificationsArrived = Signal()
   private let socket: FrameSocket
   private let patience: Duration?
   private let state = Mutex(State())
@@ -96,6 +99,19 @@ final class AppConnection: Sendable {
       await eventsArrived.wait()
     }
     return nil
+  }
+
+  /// From now on upcalls of the table of notifications wake who waits for those, and are not the app's.
+  func beginNotifications() { state.withLock { $0.readsNotifications = true } }
+
+  /// Returns once the table of notifications may have changed since the last return, or the task is cancelled.
+  /// - Throws: why the connection has ended.
+  func awaitNotifications() async throws(CaravanError) {
+    beginListening()
+    defer { endListening() }
+    if let end = state.withLock({ $0.end }) { throw end }
+    await notificationsArrived.wait()
+    if let end = state.withLock({ $0.end }) { throw end }
   }
 
   private func beginListening() {
@@ -194,6 +210,10 @@ final class AppConnection: Sendable {
   private func dispatch(_ reply: AppReply) throws(CaravanError) {
     switch reply.kind {
     case nil: return
+    case .upcall(let upcall)? where upcall.table == NotificationLog.name && state.withLock(\.readsNotifications):
+      // What an app has taken of them its cursor says; here it is enough that nobody is woken twice.
+      if upcall.number > 0 { notify(.taken(CaravanWire.TakenUpcalls(table: upcall.table, number: upcall.number))) }
+      notificationsArrived.raise()
     case .upcall(let upcall)?:
       upcalls.withLock { $0.add(upcall) }
       upcallsArrived.raise()
@@ -220,6 +240,7 @@ final class AppConnection: Sendable {
     for promise in waiting { promise.fulfil(.failure(reason)) }
     upcallsArrived.raise()
     eventsArrived.raise()
+    notificationsArrived.raise()
   }
 }
 
@@ -238,6 +259,8 @@ extension AppRequest.Kind {
       .registerSync, .unregisterSync, .syncNow, .beginResolution, .conflictedRows, .endResolution, .status, .setLink,
       .watch, .setPolicy, .taken, .resetTable, .resetDevice, .listen, .listApps, .allowApp, .forgetApp:
       []
+    // An agent that knows subscriptions knows all cells.
+    case .manageSubscriptions: []
     }
   }
 }

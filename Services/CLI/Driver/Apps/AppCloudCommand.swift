@@ -47,7 +47,7 @@ enum AppCloudCommand {
   }
 
   /// A table that this device does not have has columns of which nothing is known here.
-  private static func values(
+  static func values(
     _ text: String, _ arguments: [String], _ schema: SchemaText?
   ) throws(CaravanError) -> [Value] {
     guard let schema else { return arguments.map(TypedText.guess) }

@@ -48,8 +48,11 @@ struct AppSession: Sendable {
   var table: Table { client.table(operands[0]) }
 
   /// Its columns; nil when there is no such table: whatever is asked of it then, the agent refuses.
-  func schema() async throws(CaravanError) -> SchemaText? {
-    guard let table = try await client.status().tables.first(where: { $0.name == operands[0] }), !table.schema.isEmpty
+  func schema() async throws(CaravanError) -> SchemaText? { try await schema(of: operands[0]) }
+
+  /// The same, of the table of this name.
+  func schema(of name: String) async throws(CaravanError) -> SchemaText? {
+    guard let table = try await client.status().tables.first(where: { $0.name == name }), !table.schema.isEmpty
     else { return nil }
     return try SchemaText(parsing: table.schema)
   }

@@ -283,6 +283,7 @@ public struct AppRequest: WireMessage, Equatable {
     case allowApp(AllowApp)
     case forgetApp(AppName)
     case queryCloud(QueryCloud)
+    case manageSubscriptions(ManageSubscriptions)
   }
 
   public var id: UInt64
@@ -396,6 +397,9 @@ public struct AppRequest: WireMessage, Equatable {
     case .queryCloud(let value):
       m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_QUERY_CLOUD
       m.pointee.query_cloud = value.pack(into: &arena)
+    case .manageSubscriptions(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_MANAGE_SUBSCRIPTIONS
+      m.pointee.manage_subscriptions = value.pack(into: &arena)
     case nil: break
     }
     return m
@@ -443,6 +447,8 @@ public struct AppRequest: WireMessage, Equatable {
     case CARAVAN__V1__APP_REQUEST__KIND_ALLOW_APP: kind = .allowApp(try AllowApp(c: m.pointee.allow_app))
     case CARAVAN__V1__APP_REQUEST__KIND_FORGET_APP: kind = .forgetApp(try AppName(c: m.pointee.forget_app))
     case CARAVAN__V1__APP_REQUEST__KIND_QUERY_CLOUD: kind = .queryCloud(try QueryCloud(c: m.pointee.query_cloud))
+    case CARAVAN__V1__APP_REQUEST__KIND_MANAGE_SUBSCRIPTIONS:
+      kind = .manageSubscriptions(try ManageSubscriptions(c: m.pointee.manage_subscriptions))
     default: kind = nil
     }
   }
@@ -478,6 +484,7 @@ public struct AppReply: WireMessage, Equatable {
     case syncEvent(SyncEvent)
     case apps(AppList)
     case cloudRows(CloudRows)
+    case subscriptions(SubscriptionsReply)
   }
 
   public var id: UInt64
@@ -537,6 +544,9 @@ public struct AppReply: WireMessage, Equatable {
     case .cloudRows(let value):
       m.pointee.kind_case = CARAVAN__V1__APP_REPLY__KIND_CLOUD_ROWS
       m.pointee.cloud_rows = value.pack(into: &arena)
+    case .subscriptions(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REPLY__KIND_SUBSCRIPTIONS
+      m.pointee.subscriptions = value.pack(into: &arena)
     case nil: break
     }
     return m
@@ -559,6 +569,8 @@ public struct AppReply: WireMessage, Equatable {
     case CARAVAN__V1__APP_REPLY__KIND_SYNC_EVENT: kind = .syncEvent(try SyncEvent(c: m.pointee.sync_event))
     case CARAVAN__V1__APP_REPLY__KIND_APPS: kind = .apps(try AppList(c: m.pointee.apps))
     case CARAVAN__V1__APP_REPLY__KIND_CLOUD_ROWS: kind = .cloudRows(try CloudRows(c: m.pointee.cloud_rows))
+    case CARAVAN__V1__APP_REPLY__KIND_SUBSCRIPTIONS:
+      kind = .subscriptions(try SubscriptionsReply(c: m.pointee.subscriptions))
     default: kind = nil
     }
   }
@@ -2040,6 +2052,52 @@ public struct CloudRows: WireMessage, Equatable {
   }
 }
 
+public struct ManageSubscriptions: WireMessage, Equatable {
+  public var publicDatabase: Bool
+  public var save: StandingQuery?
+  public var remove: String
+
+  public init(
+    publicDatabase: Bool = false,
+    save: StandingQuery? = nil,
+    remove: String = ""
+  ) {
+    self.publicDatabase = publicDatabase
+    self.save = save
+    self.remove = remove
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ManageSubscriptions> {
+    let m = arena.make(Caravan__V1__ManageSubscriptions.self, caravan__v1__manage_subscriptions__init)
+    if publicDatabase { m.pointee.has_public_database = 1; m.pointee.public_database = publicDatabase ? 1 : 0 }
+    if let save { m.pointee.save = save.pack(into: &arena) }
+    if !remove.isEmpty { m.pointee.remove = arena.string(remove) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ManageSubscriptions>) throws(WireError) {
+    publicDatabase = m.pointee.has_public_database != 0 ? m.pointee.public_database != 0 : false
+    save = if let p = m.pointee.save { try StandingQuery(c: p) } else { nil }
+    remove = try copyText(m.pointee.remove)
+  }
+
+  static let shape = 133
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__manage_subscriptions__get_packed_size(m)) {
+      caravan__v1__manage_subscriptions__pack(m, $0)
+    }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__manage_subscriptions__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
 public struct CursorRef: WireMessage, Equatable {
   public var cursor: UInt64
 
@@ -2059,7 +2117,7 @@ public struct CursorRef: WireMessage, Equatable {
     cursor = m.pointee.has_cursor != 0 ? m.pointee.cursor : 0
   }
 
-  static let shape = 133
+  static let shape = 134
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2098,7 +2156,7 @@ public struct ObjectInfo: WireMessage, Equatable {
     size = m.pointee.has_size != 0 ? m.pointee.size : 0
   }
 
-  static let shape = 134
+  static let shape = 135
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2183,7 +2241,7 @@ public struct Row: WireMessage, Equatable {
     modifiedBy = try copyText(m.pointee.modified_by)
   }
 
-  static let shape = 135
+  static let shape = 136
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2227,7 +2285,7 @@ public struct RowPage: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
-  static let shape = 136
+  static let shape = 137
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2291,7 +2349,7 @@ public struct ReadObject: WireMessage, Equatable {
     copy = m.pointee.has_copy != 0 ? RowCopy(c: m.pointee.copy) : .mine
   }
 
-  static let shape = 137
+  static let shape = 138
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2330,7 +2388,7 @@ public struct ObjectBytes: WireMessage, Equatable {
     size = m.pointee.has_size != 0 ? m.pointee.size : 0
   }
 
-  static let shape = 138
+  static let shape = 139
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2369,7 +2427,7 @@ public struct DeleteRows: WireMessage, Equatable {
     selection = if let p = m.pointee.selection { try Selection(c: p) } else { nil }
   }
 
-  static let shape = 139
+  static let shape = 140
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2403,7 +2461,7 @@ public struct Affected: WireMessage, Equatable {
     rows = m.pointee.has_rows != 0 ? m.pointee.rows : 0
   }
 
-  static let shape = 140
+  static let shape = 141
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2469,7 +2527,7 @@ public struct RegisterSync: WireMessage, Equatable {
     loss = if let p = m.pointee.loss { try LossTolerance(c: p) } else { nil }
   }
 
-  static let shape = 141
+  static let shape = 142
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2516,7 +2574,7 @@ public struct LossTolerance: WireMessage, Equatable {
     onRequest = m.pointee.has_on_request != 0 ? m.pointee.on_request != 0 : false
   }
 
-  static let shape = 142
+  static let shape = 143
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2555,7 +2613,7 @@ public struct UnregisterSync: WireMessage, Equatable {
     read = m.pointee.has_read != 0 ? m.pointee.read != 0 : false
   }
 
-  static let shape = 143
+  static let shape = 144
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2599,7 +2657,7 @@ public struct SyncNow: WireMessage, Equatable {
     read = m.pointee.has_read != 0 ? m.pointee.read != 0 : false
   }
 
-  static let shape = 144
+  static let shape = 145
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2638,7 +2696,7 @@ public struct ConflictedRows: WireMessage, Equatable {
     after = try copyText(m.pointee.after)
   }
 
-  static let shape = 145
+  static let shape = 146
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2687,7 +2745,7 @@ public struct ConflictRow: WireMessage, Equatable {
     mineDeleted = m.pointee.has_mine_deleted != 0 ? m.pointee.mine_deleted != 0 : false
   }
 
-  static let shape = 146
+  static let shape = 147
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2728,7 +2786,7 @@ public struct ConflictPage: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
-  static let shape = 147
+  static let shape = 148
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2782,7 +2840,7 @@ public struct ResolveConflict: WireMessage, Equatable {
     fromTheirs = try copyStrings(m.pointee.n_from_theirs, m.pointee.from_theirs)
   }
 
-  static let shape = 148
+  static let shape = 149
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2821,7 +2879,7 @@ public struct EndResolution: WireMessage, Equatable {
     abandon = m.pointee.has_abandon != 0 ? m.pointee.abandon != 0 : false
   }
 
-  static let shape = 149
+  static let shape = 150
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2865,7 +2923,7 @@ public struct SetLink: WireMessage, Equatable {
     automatic = m.pointee.has_automatic != 0 ? m.pointee.automatic != 0 : false
   }
 
-  static let shape = 150
+  static let shape = 151
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2904,7 +2962,7 @@ public struct NetworkPolicy: WireMessage, Equatable {
     budgets = try copyMessages(m.pointee.n_budgets, m.pointee.budgets) { (p) throws(WireError) in try LinkBudget(c: p) }
   }
 
-  static let shape = 151
+  static let shape = 152
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2948,7 +3006,7 @@ public struct LinkBudget: WireMessage, Equatable {
     usedToday = m.pointee.has_used_today != 0 ? m.pointee.used_today : 0
   }
 
-  static let shape = 152
+  static let shape = 153
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3012,7 +3070,7 @@ public struct Upcall: WireMessage, Equatable {
     after = m.pointee.has_after != 0 ? m.pointee.after : 0
   }
 
-  static let shape = 153
+  static let shape = 154
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3081,7 +3139,7 @@ public struct SyncEvent: WireMessage, Equatable {
     sessions = m.pointee.has_sessions != 0 ? m.pointee.sessions : 0
   }
 
-  static let shape = 154
+  static let shape = 155
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3225,7 +3283,7 @@ public struct TableStatus: WireMessage, Equatable {
     }
   }
 
-  static let shape = 155
+  static let shape = 156
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3269,7 +3327,7 @@ public struct SettingChange: WireMessage, Equatable {
     now = try copyText(m.pointee.now)
   }
 
-  static let shape = 156
+  static let shape = 157
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3328,7 +3386,7 @@ public struct LossStatus: WireMessage, Equatable {
     lostToBusyServer = m.pointee.has_lost_to_busy_server != 0 ? m.pointee.lost_to_busy_server : 0
   }
 
-  static let shape = 157
+  static let shape = 158
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3447,7 +3505,7 @@ public struct AgentStatus: WireMessage, Equatable {
     unreachable = try copyText(m.pointee.unreachable)
   }
 
-  static let shape = 158
+  static let shape = 159
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3496,7 +3554,7 @@ public struct LinkUsage: WireMessage, Equatable {
     bytesDown = m.pointee.has_bytes_down != 0 ? m.pointee.bytes_down : 0
   }
 
-  static let shape = 159
+  static let shape = 160
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3535,7 +3593,7 @@ public struct CounterValue: WireMessage, Equatable {
     value = m.pointee.has_value != 0 ? m.pointee.value : 0
   }
 
-  static let shape = 160
+  static let shape = 161
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

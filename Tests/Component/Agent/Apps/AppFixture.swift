@@ -24,6 +24,9 @@ final class ScriptedSync: SyncControl {
     /// What queries find, one after the other.
     var pages: [CloudPage] = []
     var questions: [CloudQuestion] = []
+    /// What was asked of subscriptions, and those that there are in every database.
+    var managed: [SubscriptionsQuestion] = []
+    var subscriptions: [CaravanModel.StandingQuery] = []
   }
 
   let state = Mutex(State())
@@ -43,6 +46,20 @@ final class ScriptedSync: SyncControl {
     let page = state.withLock { $0.pages.isEmpty ? nil : $0.pages.removeFirst() }
     guard let page else { throw CaravanError(.networkNotConnected, "not connected") }
     return page
+  }
+  func subscriptions(
+    _ question: SubscriptionsQuestion
+  ) async throws(CaravanError) -> [CaravanModel.StandingQuery] {
+    if let refusal = state.withLock({ $0.refusal }) { throw refusal }
+    return state.withLock { state in
+      state.managed.append(question)
+      switch question.change {
+      case .save(let query): state.subscriptions = state.subscriptions.filter { $0.id != query.id } + [query]
+      case .remove(let id): state.subscriptions.removeAll { $0.id == id }
+      case nil: break
+      }
+      return state.subscriptions
+    }
   }
   func reset(_ table: TableID, _ choice: CaravanAgentCore.ResetChoice, discardingUnsent: Bool) async {
     note("reset \(table) \(choice)")

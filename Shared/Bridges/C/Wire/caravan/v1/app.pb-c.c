@@ -1492,6 +1492,51 @@ void   caravan__v1__cloud_rows__free_unpacked
   assert(message->base.descriptor == &caravan__v1__cloud_rows__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__manage_subscriptions__init
+                     (Caravan__V1__ManageSubscriptions         *message)
+{
+  static const Caravan__V1__ManageSubscriptions init_value = CARAVAN__V1__MANAGE_SUBSCRIPTIONS__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__manage_subscriptions__get_packed_size
+                     (const Caravan__V1__ManageSubscriptions *message)
+{
+  assert(message->base.descriptor == &caravan__v1__manage_subscriptions__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__manage_subscriptions__pack
+                     (const Caravan__V1__ManageSubscriptions *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__manage_subscriptions__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__manage_subscriptions__pack_to_buffer
+                     (const Caravan__V1__ManageSubscriptions *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__manage_subscriptions__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__ManageSubscriptions *
+       caravan__v1__manage_subscriptions__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__ManageSubscriptions *)
+     protobuf_c_message_unpack (&caravan__v1__manage_subscriptions__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__manage_subscriptions__free_unpacked
+                     (Caravan__V1__ManageSubscriptions *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__manage_subscriptions__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__cursor_ref__init
                      (Caravan__V1__CursorRef         *message)
 {
@@ -2752,7 +2797,7 @@ void   caravan__v1__counter_value__free_unpacked
   assert(message->base.descriptor == &caravan__v1__counter_value__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor caravan__v1__app_request__field_descriptors[33] =
+static const ProtobufCFieldDescriptor caravan__v1__app_request__field_descriptors[34] =
 {
   {
     "id",
@@ -3150,6 +3195,18 @@ static const ProtobufCFieldDescriptor caravan__v1__app_request__field_descriptor
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "manage_subscriptions",
+    91,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__AppRequest, kind_case),
+    offsetof(Caravan__V1__AppRequest, manage_subscriptions),
+    &caravan__v1__manage_subscriptions__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__app_request__field_indices_by_name[] = {
   30,   /* field[30] = allow_app */
@@ -3168,6 +3225,7 @@ static const unsigned caravan__v1__app_request__field_indices_by_name[] = {
   0,   /* field[0] = id */
   29,   /* field[29] = list_apps */
   28,   /* field[28] = listen */
+  33,   /* field[33] = manage_subscriptions */
   9,   /* field[9] = next_page */
   32,   /* field[32] = query_cloud */
   11,   /* field[11] = read_object */
@@ -3191,7 +3249,7 @@ static const ProtobufCIntRange caravan__v1__app_request__number_ranges[3 + 1] =
   { 1, 0 },
   { 80, 25 },
   { 90, 32 },
-  { 0, 33 }
+  { 0, 34 }
 };
 const ProtobufCMessageDescriptor caravan__v1__app_request__descriptor =
 {
@@ -3201,14 +3259,14 @@ const ProtobufCMessageDescriptor caravan__v1__app_request__descriptor =
   "Caravan__V1__AppRequest",
   "caravan.v1",
   sizeof(Caravan__V1__AppRequest),
-  33,
+  34,
   caravan__v1__app_request__field_descriptors,
   caravan__v1__app_request__field_indices_by_name,
   3,  caravan__v1__app_request__number_ranges,
   (ProtobufCMessageInit) caravan__v1__app_request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__app_reply__field_descriptors[15] =
+static const ProtobufCFieldDescriptor caravan__v1__app_reply__field_descriptors[16] =
 {
   {
     "id",
@@ -3390,6 +3448,18 @@ static const ProtobufCFieldDescriptor caravan__v1__app_reply__field_descriptors[
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "subscriptions",
+    91,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__AppReply, kind_case),
+    offsetof(Caravan__V1__AppReply, subscriptions),
+    &caravan__v1__subscriptions_reply__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__app_reply__field_indices_by_name[] = {
   8,   /* field[8] = affected */
@@ -3402,6 +3472,7 @@ static const unsigned caravan__v1__app_reply__field_indices_by_name[] = {
   7,   /* field[7] = object_bytes */
   6,   /* field[6] = rows */
   10,   /* field[10] = status */
+  15,   /* field[15] = subscriptions */
   12,   /* field[12] = sync_event */
   11,   /* field[11] = upcall */
   2,   /* field[2] = welcome */
@@ -3412,7 +3483,7 @@ static const ProtobufCIntRange caravan__v1__app_reply__number_ranges[2 + 1] =
 {
   { 1, 0 },
   { 90, 14 },
-  { 0, 15 }
+  { 0, 16 }
 };
 const ProtobufCMessageDescriptor caravan__v1__app_reply__descriptor =
 {
@@ -3422,7 +3493,7 @@ const ProtobufCMessageDescriptor caravan__v1__app_reply__descriptor =
   "Caravan__V1__AppReply",
   "caravan.v1",
   sizeof(Caravan__V1__AppReply),
-  15,
+  16,
   caravan__v1__app_reply__field_descriptors,
   caravan__v1__app_reply__field_indices_by_name,
   2,  caravan__v1__app_reply__number_ranges,
@@ -5608,6 +5679,70 @@ const ProtobufCMessageDescriptor caravan__v1__cloud_rows__descriptor =
   caravan__v1__cloud_rows__field_indices_by_name,
   1,  caravan__v1__cloud_rows__number_ranges,
   (ProtobufCMessageInit) caravan__v1__cloud_rows__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__manage_subscriptions__field_descriptors[3] =
+{
+  {
+    "public_database",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__ManageSubscriptions, has_public_database),
+    offsetof(Caravan__V1__ManageSubscriptions, public_database),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "save",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__ManageSubscriptions, save),
+    &caravan__v1__standing_query__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "remove",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__ManageSubscriptions, remove),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__manage_subscriptions__field_indices_by_name[] = {
+  0,   /* field[0] = public_database */
+  2,   /* field[2] = remove */
+  1,   /* field[1] = save */
+};
+static const ProtobufCIntRange caravan__v1__manage_subscriptions__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor caravan__v1__manage_subscriptions__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.ManageSubscriptions",
+  "ManageSubscriptions",
+  "Caravan__V1__ManageSubscriptions",
+  "caravan.v1",
+  sizeof(Caravan__V1__ManageSubscriptions),
+  3,
+  caravan__v1__manage_subscriptions__field_descriptors,
+  caravan__v1__manage_subscriptions__field_indices_by_name,
+  1,  caravan__v1__manage_subscriptions__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__manage_subscriptions__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor caravan__v1__cursor_ref__field_descriptors[1] =

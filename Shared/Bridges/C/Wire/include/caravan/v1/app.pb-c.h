@@ -15,6 +15,7 @@ PROTOBUF_C__BEGIN_DECLS
 #endif
 
 #include "caravan/v1/model.pb-c.h"
+#include "caravan/v1/query.pb-c.h"
 #include "caravan/v1/storage.pb-c.h"
 
 typedef struct Caravan__V1__AppRequest Caravan__V1__AppRequest;
@@ -50,6 +51,7 @@ typedef struct Caravan__V1__OrderBy Caravan__V1__OrderBy;
 typedef struct Caravan__V1__QueryCloud Caravan__V1__QueryCloud;
 typedef struct Caravan__V1__CloudRow Caravan__V1__CloudRow;
 typedef struct Caravan__V1__CloudRows Caravan__V1__CloudRows;
+typedef struct Caravan__V1__ManageSubscriptions Caravan__V1__ManageSubscriptions;
 typedef struct Caravan__V1__CursorRef Caravan__V1__CursorRef;
 typedef struct Caravan__V1__ObjectInfo Caravan__V1__ObjectInfo;
 typedef struct Caravan__V1__Row Caravan__V1__Row;
@@ -276,7 +278,8 @@ typedef enum {
   CARAVAN__V1__APP_REQUEST__KIND_LIST_APPS = 84,
   CARAVAN__V1__APP_REQUEST__KIND_ALLOW_APP = 85,
   CARAVAN__V1__APP_REQUEST__KIND_FORGET_APP = 86,
-  CARAVAN__V1__APP_REQUEST__KIND_QUERY_CLOUD = 90
+  CARAVAN__V1__APP_REQUEST__KIND_QUERY_CLOUD = 90,
+  CARAVAN__V1__APP_REQUEST__KIND_MANAGE_SUBSCRIPTIONS = 91
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__APP_REQUEST__KIND__CASE)
 } Caravan__V1__AppRequest__KindCase;
 
@@ -328,6 +331,7 @@ struct  Caravan__V1__AppRequest
     Caravan__V1__AllowApp *allow_app;
     Caravan__V1__AppName *forget_app;
     Caravan__V1__QueryCloud *query_cloud;
+    Caravan__V1__ManageSubscriptions *manage_subscriptions;
   };
 };
 #define CARAVAN__V1__APP_REQUEST__INIT \
@@ -350,7 +354,8 @@ typedef enum {
   CARAVAN__V1__APP_REPLY__KIND_UPCALL = 12,
   CARAVAN__V1__APP_REPLY__KIND_SYNC_EVENT = 13,
   CARAVAN__V1__APP_REPLY__KIND_APPS = 14,
-  CARAVAN__V1__APP_REPLY__KIND_CLOUD_ROWS = 90
+  CARAVAN__V1__APP_REPLY__KIND_CLOUD_ROWS = 90,
+  CARAVAN__V1__APP_REPLY__KIND_SUBSCRIPTIONS = 91
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__APP_REPLY__KIND__CASE)
 } Caravan__V1__AppReply__KindCase;
 
@@ -378,6 +383,10 @@ struct  Caravan__V1__AppReply
     Caravan__V1__SyncEvent *sync_event;
     Caravan__V1__AppList *apps;
     Caravan__V1__CloudRows *cloud_rows;
+    /*
+     * all that the user has in that database
+     */
+    Caravan__V1__SubscriptionsReply *subscriptions;
   };
 };
 #define CARAVAN__V1__APP_REPLY__INIT \
@@ -1021,6 +1030,30 @@ struct  Caravan__V1__CloudRows
 #define CARAVAN__V1__CLOUD_ROWS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__cloud_rows__descriptor) \
     , 0,NULL, 0, {0,NULL}, 0, 0 }
+
+
+/*
+ * What the cloud is to tell the app of (CK-82, CK-83): one of its subscriptions is made or removed; neither: all are
+ * listed. Notifications are rows of the app's table `_notifications`, which there is from the first subscription on, and
+ * which apps read and do not write.
+ */
+struct  Caravan__V1__ManageSubscriptions
+{
+  ProtobufCMessage base;
+  /*
+   * of the app; else the user's own
+   */
+  protobuf_c_boolean has_public_database;
+  protobuf_c_boolean public_database;
+  /*
+   * in place of the one with its id
+   */
+  Caravan__V1__StandingQuery *save;
+  char *remove;
+};
+#define CARAVAN__V1__MANAGE_SUBSCRIPTIONS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__manage_subscriptions__descriptor) \
+    , 0, 0, NULL, NULL }
 
 
 struct  Caravan__V1__CursorRef
@@ -2318,6 +2351,25 @@ Caravan__V1__CloudRows *
 void   caravan__v1__cloud_rows__free_unpacked
                      (Caravan__V1__CloudRows *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__ManageSubscriptions methods */
+void   caravan__v1__manage_subscriptions__init
+                     (Caravan__V1__ManageSubscriptions         *message);
+size_t caravan__v1__manage_subscriptions__get_packed_size
+                     (const Caravan__V1__ManageSubscriptions   *message);
+size_t caravan__v1__manage_subscriptions__pack
+                     (const Caravan__V1__ManageSubscriptions   *message,
+                      uint8_t             *out);
+size_t caravan__v1__manage_subscriptions__pack_to_buffer
+                     (const Caravan__V1__ManageSubscriptions   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__ManageSubscriptions *
+       caravan__v1__manage_subscriptions__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__manage_subscriptions__free_unpacked
+                     (Caravan__V1__ManageSubscriptions *message,
+                      ProtobufCAllocator *allocator);
 /* Caravan__V1__CursorRef methods */
 void   caravan__v1__cursor_ref__init
                      (Caravan__V1__CursorRef         *message);
@@ -2951,6 +3003,9 @@ typedef void (*Caravan__V1__CloudRow_Closure)
 typedef void (*Caravan__V1__CloudRows_Closure)
                  (const Caravan__V1__CloudRows *message,
                   void *closure_data);
+typedef void (*Caravan__V1__ManageSubscriptions_Closure)
+                 (const Caravan__V1__ManageSubscriptions *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__CursorRef_Closure)
                  (const Caravan__V1__CursorRef *message,
                   void *closure_data);
@@ -3088,6 +3143,7 @@ extern const ProtobufCMessageDescriptor caravan__v1__order_by__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__query_cloud__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__cloud_row__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__cloud_rows__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__manage_subscriptions__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__cursor_ref__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__object_info__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__row__descriptor;

@@ -1,0 +1,164 @@
+internal import CaravanModel
+
+/// Something that the app has subscribed to has happened (CK-86).
+public struct CloudNotification: Sendable, Hashable {
+  /// What has happened.
+  public enum Reason: String, Sendable, Hashable, CaseIterable {
+    /// A row is found that was not before.
+    case enters
+    /// A row is not found any more, or is gone.
+    case leaves
+    /// A row was written that is found as before.
+    case changes
+    /// A zone of the user's own database was made.
+    case zoneMade = "zone-made"
+    /// A zone of the user's own database was deleted.
+    case zoneDeleted = "zone-deleted"
+    /// Something may have happened that nobody can tell any more: ask anew for what the subscription is about, or,
+    /// where none is named, for what all are about.
+    case missed
+  }
+
+  /// The app's name for the subscription; empty: of notifications that were missed nobody knows it.
+  public let subscription: String
+  /// What has happened.
+  public let reason: Reason
+  /// Where it has.
+  public let database: CloudDatabase
+  /// The name of the row's table, its record type; empty where no row is meant.
+  public let type: String
+  /// The zone of the row, or that was made or deleted.
+  public let zone: String
+  /// The row's id; empty where no row is meant.
+  public let record: String
+  /// The row's version then.
+  public let version: UInt64
+  /// The device that did it; empty: nobody knows.
+  public let device: String
+  /// Unix milliseconds on the cloud's clock; 0: nobody knows.
+  public let at: Int64
+  /// The part of the cloud that tells it: each numbers what it tells.
+  public let source: UInt64
+  /// Grows by one with each notification of its source; of those that were missed, the last one's.
+  public let number: UInt64
+  /// How many notifications of the source have gone before this device had them: only with `missed`, and 0 where it was
+  /// the cloud that missed something.
+  public let skipped: UInt64
+  /// Where an app goes on that has dealt with this one and all before it.
+  public internal(set) var cursor: NotificationCursor
+}
+
+/// Which notifications an app has dealt with. It is the app's to keep, as `description`.
+public struct NotificationCursor: Sendable, Hashable, LosslessStringConvertible {
+  /// The number of the last one of each source.
+  public private(set) var taken: [UInt64: UInt64]
+
+  /// - Parameter taken: the number of the last notification of each source that was dealt with; none: of no source any.
+  public init(taken: [UInt64: UInt64] = [:]) { self.taken = taken }
+
+  /// Before all there are.
+  public static let start = NotificationCursor()
+
+  /// - Parameter description: a cursor's own; nil comes of any other text.
+  public init?(_ description: String) {
+    taken = [:]
+    for part in description.split(separator: ",") {
+      let numbers = part.split(separator: ":", omittingEmptySubsequences: false).map { UInt64($0) }
+      guard numbers.count == 2, let source = numbers[0], let number = numbers[1], taken[source] == nil else {
+        return nil
+      }
+      taken[source] = number
+    }
+  }
+
+  /// `SOURCE:NUMBER` for each source, in their order, with commas between; empty: the start.
+  public var description: String {
+    taken.sorted { $0.key < $1.key }.map { "\($0.key):\($0.value)" }.joined(separator: ",")
+  }
+
+  mutating func take(_ number: UInt64, of source: UInt64) { taken[source] = number }
+
+  /// Which rows of the table are behind it.
+  var selection: Table.Selection {
+    // A database has few sources; the text of a selection has an end.
+    let known = taken.sorted { $0.key < $1.key }.suffix(Self.selected)
+    guard !known.isEmpty else { return .all }
+    let (source, number) = (NotificationLog.Field.source.name, NotificationLog.Field.number.name)
+    let terms = known.map { _ in "\(source) = ? AND \(number) <= ?" }.joined(separator: " OR ")
+    return Table.Selection(
+      "NOT (\(terms))",
+      known.flatMap { [.integer(Int64(bitPattern: $0.key)), .integer(Int64(bitPattern: $0.value))] })
+  }
+
+  /// Sources that a selection names; of others all rows are read.
+  private static let selected = 16
+
+  /// Puts what was found in the order of its arrival, each once, and says what is missing between.
+  /// - Parameter found: in any order; what is not behind this is left out.
+  func following(_ found: [CloudNotification]) -> [CloudNotification] {
+    var cursor = self
+    var told: [CloudNotification] = []
+    for notification in Self.ordered(found) {
+      let last = cursor.taken[notification.source] ?? 0
+      guard notification.number > last else { continue }
+      let skipped = notification.number - last - 1
+      if skipped > 0 {
+        cursor.take(notification.number - 1, of: notification.source)
+        told.append(CloudNotification(missing: skipped, before: notification, cursor))
+      }
+      cursor.take(notification.number, of: notification.source)
+      var notification = notification
+      notification.cursor = cursor
+      told.append(notification)
+    }
+    return told
+  }
+
+  /// By time, but those of one source by their numbers, whatever its clock did.
+  private static func ordered(_ found: [CloudNotification]) -> [CloudNotification] {
+    var latest: [UInt64: Int64] = [:]
+    var timed: [(at: Int64, notification: CloudNotification)] = []
+    for notification in found.sorted(by: { ($0.source, $0.number) < ($1.source, $1.number) }) {
+      let at = max(latest[notification.source] ?? .min, notification.at)
+      latest[notification.source] = at
+      timed.append((at, notification))
+    }
+    return timed.sorted {
+      ($0.at, $0.notification.source, $0.notification.number) < ($1.at, $1.notification.source, $1.notification.number)
+    }.map(\.notification)
+  }
+}
+
+extension CloudNotification {
+  /// A row of the table of notifications; nil: its reason is none that this release knows.
+  init?(_ row: AppRow) {
+    func text(_ field: NotificationLog.Field) -> String { row[field.name].textValue ?? "" }
+    func integer(_ field: NotificationLog.Field) -> Int64 { row[field.name].integerValue ?? 0 }
+    guard integer(.number) > 0, let reason = NotificationLog.Reason(rawValue: text(.reason)) else { return nil }
+    self.init(
+      subscription: text(.subscription), reason: Reason(reason), database: integer(.isPublic) == 0 ? .private : .public,
+      type: text(.type), zone: text(.zone), record: text(.record), version: UInt64(bitPattern: integer(.version)),
+      device: text(.device), at: integer(.at), source: UInt64(bitPattern: integer(.source)),
+      number: UInt64(bitPattern: integer(.number)), skipped: 0, cursor: .start)
+  }
+
+  fileprivate init(missing count: UInt64, before next: CloudNotification, _ cursor: NotificationCursor) {
+    self.init(
+      subscription: "", reason: .missed, database: next.database, type: "", zone: "", record: "", version: 0,
+      device: "", at: 0, source: next.source, number: next.number - 1, skipped: count, cursor: cursor)
+  }
+}
+
+extension CloudNotification.Reason {
+  fileprivate init(_ reason: NotificationLog.Reason) {
+    self =
+      switch reason {
+      case .enters: .enters
+      case .leaves: .leaves
+      case .changes: .changes
+      case .zoneMade: .zoneMade
+      case .zoneDeleted: .zoneDeleted
+      case .missed: .missed
+      }
+  }
+}

@@ -1,0 +1,196 @@
+import CaravanAgentCore
+import CaravanAgentStore
+import CaravanAgentSync
+import CaravanModel
+import CaravanRuntime
+import CaravanTestKit
+import Testing
+
+import struct CaravanClient.TableProperties
+
+@testable import CaravanClient
+
+/// Goal: an app subscribes, and hears each notification once, in order, with what was missed between (CK-82, CK-83,
+/// CK-86). Method: the client against an agent whose cloud is scripted; pages of the log are applied by hand.
+@Suite("Subscriptions of apps", .timeLimit(.minutes(1))) struct SubscriptionAppTests {
+  private static let log = TableID(app: ContainerID(unchecked: "album"), name: NotificationLog.name)
+
+  private static func entry(
+    _ number: UInt64, of source: UInt64 = 1, slots: UInt64 = NotificationLog.kept, at: Int64? = nil,
+    reason: NotificationLog.Reason = .changes
+  ) -> IncomingEntry { .notification(number, of: source, slots: slots, at: at, reason: reason) }
+
+  private static func apply(_ f: AppFixture, _ page: [IncomingEntry]) async throws {
+    try await f.store.agree(on: NotificationLog.type, for: log)
+    try await f.store.apply(page, to: log, token: [1], end: .last)
+  }
+
+  private static func here(
+    _ client: CaravanClient, after cursor: NotificationCursor = .start
+  ) async throws -> [CloudNotification] {
+    var all: [CloudNotification] = []
+    for try await notification in client.notifications(after: cursor, waits: false) { all.append(notification) }
+    return all
+  }
+
+  @Test("CK-82, CK-83: what is subscribed to reaches the cloud as it was said, is listed, and removed")
+  func asks() async throws {
+    let sync = ScriptedSync()
+    try await AppFixture.with(sync: sync) { f in
+      try await f.app { client in
+        let first = try await client.table("places").subscribe(
+          "near", to: .init("name = ?", [.text("x")]), events: [.enters, .leaves], in: .public, zone: "z")
+        #expect(first.map(\.id) == ["near"])
+        let expected = CloudSubscription.Subject.rows(
+          table: "places", .init("name = ?", [.text("x")]), zone: "z", [.enters, .leaves])
+        #expect(first.first?.subject == expected)
+        try await client.table("places").subscribe("all")
+        #expect(try await client.subscribeToZones("zones").last?.subject == .zones)
+        #expect(try await client.unsubscribe("near", in: .public).map(\.id) == ["all", "zones"])
+        #expect(try await client.subscriptions().map(\.id) == ["all", "zones"])
+        let error = await #expect(throws: CaravanError.self) { try await client.unsubscribe("") }
+        #expect(error?.code == .invalidData)
+      }
+    }
+    let near = StandingQuery(
+      id: "near",
+      .records(type: "places", text: .init("name = ?", arguments: [.text("x")]), zone: "z", [.enters, .leaves]))
+    let app = ContainerID(unchecked: "album")
+    #expect(
+      sync.state.withLock { $0.managed } == [
+        SubscriptionsQuestion(app: app, isPublic: true, .save(near)),
+        SubscriptionsQuestion(
+          app: app, .save(StandingQuery(id: "all", .records(type: "places", text: nil, zone: nil, .all)))),
+        SubscriptionsQuestion(app: app, .save(StandingQuery(id: "zones", .zones))),
+        SubscriptionsQuestion(app: app, isPublic: true, .remove("near")), SubscriptionsQuestion(app: app),
+      ])
+  }
+
+  @Test("CK-86: the first subscription makes the table, read at once; what the cloud refuses makes none")
+  func table() async throws {
+    let sync = ScriptedSync()
+    sync.state.withLock { $0.refusal = CaravanError(.networkNotPermitted, "not over this link") }
+    try await AppFixture.with(sync: sync) { f in
+      try await f.app { client in
+        let error = await #expect(throws: CaravanError.self) { try await client.subscribeToZones("z") }
+        #expect(error?.code == .networkNotPermitted)
+        #expect(try await client.status().tables.isEmpty)
+        sync.state.withLock { $0.refusal = nil }
+        try await client.subscribeToZones("z")
+        #expect(try await client.status().tables.map(\.name) == [NotificationLog.name])
+        try await client.subscribeToZones("z")
+      }
+      #expect(sync.calls == ["registrations \(Self.log)"], "once")
+      let list = try await f.store.subscriptions(toldOnly: nil)
+      #expect(list.items.map(\.table) == [Self.log] && list.items.allSatisfy { $0.periodMilliseconds == 0 })
+      #expect(list.generation > 0)
+    }
+  }
+
+  @Test(
+    "CK-86: each notification once and in order, those that are here first, then those that come, also in used slots")
+  func once() async throws {
+    try await AppFixture.with { f in
+      try await f.app { client in
+        try await client.subscribeToZones("z")
+        try await Self.apply(f, [Self.entry(2, at: 20), Self.entry(1, at: 10), Self.entry(1, of: 9, at: 15)])
+        var iterator = client.notifications().makeAsyncIterator()
+        var seen: [CloudNotification] = []
+        for _ in 0..<3 { seen.append(try #require(try await iterator.next())) }
+        #expect(seen.map(\.record) == ["row-1", "row-1", "row-2"] && seen.map(\.source) == [1, 9, 1])
+        #expect(seen.map(\.database) == [.private, .public, .private])
+        let first = try #require(seen.first)
+        #expect(first.subscription == "near" && first.reason == .changes && first.type == "places")
+        #expect(first.version == 10 && first.device == "phone" && first.at == 10 && first.number == 1)
+        // In the slot of the first.
+        try await Self.apply(f, [Self.entry(3, slots: 2)])
+        let third = try #require(try await iterator.next())
+        #expect(third.number == 3 && third.skipped == 0 && third.cursor.description == "1:3,9:1")
+        #expect(try await Self.here(client, after: third.cursor).isEmpty)
+        // Of more sources than a selection names.
+        let many = NotificationCursor(taken: third.cursor.taken.merging((100...130).map { ($0, 1) }) { one, _ in one })
+        #expect(try await Self.here(client, after: many).isEmpty)
+        #expect(try await Self.here(client, after: seen[1].cursor).map(\.number) == [2, 3])
+      }
+      try await f.app { client in
+        let cursor = try #require(NotificationCursor("1:2,9:1"))
+        #expect(try await Self.here(client, after: cursor).map(\.number) == [3], "also on another connection")
+      }
+    }
+  }
+
+  @Test("CK-86: numbers that are skipped are told as missed, in their place")
+  func skipped() async throws {
+    try await AppFixture.with { f in
+      try await f.app { client in
+        try await client.subscribeToZones("z")
+        try await Self.apply(f, [Self.entry(3), Self.entry(4), Self.entry(7, reason: .missed)])
+        let all = try await Self.here(client, after: .init(taken: [1: 1]))
+        #expect(all.map(\.reason) == [.missed, .changes, .changes, .missed, .missed])
+        #expect(all.map(\.skipped) == [1, 0, 0, 2, 0] && all.map(\.number) == [2, 3, 4, 6, 7])
+        #expect(all.map(\.subscription) == ["", "near", "near", "", "near"])
+        #expect(all.map(\.cursor.description) == ["1:2", "1:3", "1:4", "1:6", "1:7"])
+      }
+    }
+  }
+
+  @Test("CK-86: what would change the table is refused; its reading, watching and registration are not")
+  func readOnly() async throws {
+    try await AppFixture.with { f in
+      try await f.app { client in
+        try await client.subscribeToZones("z")
+        try await Self.apply(f, [Self.entry(1)])
+        let (name, table) = (NotificationLog.name, client.table(NotificationLog.name))
+        let changes: [@Sendable () async throws -> Void] = [
+          { try await client.createTable(name, "subscription VARCHAR") },
+          { try await client.updateTable(name, TableProperties(replication: .localOnly)) },
+          { try await client.dropTable(name, discardingUnsent: true) },
+          { try await table.write(["subscription": .text("x")]) },
+          { try await table.write(["subscription": .text("x")], contents: ["photo": [1]]) },
+          { try await table.update(.all, ["subscription": .text("x")]) },
+          { _ = try await table.delete(.all) },
+          { _ = try await table.batch { batch in try await batch.delete(.all) } },
+          { try await table.withConflictResolution { _ in } },
+          { try await table.registerWriteSync(period: .zero, delayTolerance: .zero, link: .wifi) },
+        ]
+        for (place, change) in changes.enumerated() {
+          let error = await #expect(throws: CaravanError.self, "\(place)") { try await change() }
+          #expect(error?.code == .invalidData && error?.message.contains("is read only") == true, "\(place)")
+        }
+        try await table.registerReadSync(period: .seconds(60), delayTolerance: .seconds(5), link: .wifi)
+        try await table.watch()
+        #expect(try await client.nextUpcall()?.rowIDs == ["1-1"])
+        #expect(try await table.rows().all().map(\.state) == [.clean])
+        #expect(try await client.status().tables.first?.dirty == 0)
+      }
+      #expect(try await f.store.syncState(of: Self.log).dirtyRows == 0)
+    }
+  }
+
+  @Test("CK-86: another app of the device sees none of it; who only listens has the table as well")
+  func apart() async throws {
+    try await AppFixture.with { f in
+      try await f.app { client in
+        try await client.subscribeToZones("z")
+        try await Self.apply(f, [Self.entry(1)])
+      }
+      try await f.app("other") { client in
+        let rows = client.table(NotificationLog.name).rows()
+        let error = await #expect(throws: CaravanError.self) { _ = try await rows.all() }
+        #expect(error?.code == .tableNotFound)
+        let none = try await Self.here(client)
+        #expect(none.isEmpty)
+        let status = try await client.status()
+        #expect(status.tables.map(\.name) == [NotificationLog.name])
+      }
+    }
+  }
+
+  @Test("CK-86: a cursor is read from its text, and from nothing else")
+  func cursors() {
+    #expect(NotificationCursor("")?.taken == [:] && NotificationCursor("2:5,1:7")?.description == "1:7,2:5")
+    for text in ["1", "1:", ":1", "1:2:3", "1:2,1:3", "a:1", "1:-2"] {
+      #expect(NotificationCursor(text) == nil, "\(text)")
+    }
+  }
+}
