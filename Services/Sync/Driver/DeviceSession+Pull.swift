@@ -63,11 +63,12 @@ extension DeviceSession {
     let position = list.token.isEmpty ? nil : try cloud.tokens.open(list.token, of: database)
     let reply = try await cloud.storage.changedZones(of: database, from: position)
     if reply.resetRequired { return ChangedZones(resetRequired: true) }
-    let bytes = reply.zones.reduce(0) { $0 + $1.zone.utf8.count + SyncLimits.zoneBytes }
+    let zones = reply.zones.filter { $0.zone != SubscriptionZone.name }
+    let bytes = zones.reduce(0) { $0 + $1.zone.utf8.count + SyncLimits.zoneBytes }
     guard account.settle(taken: 0, needed: bytes) else { throw Refusal.replyFull }
     let next = try required(reply.next, "next").model()
     return ChangedZones(
-      zones: reply.zones.map { ChangedZone(zone: $0.zone, deleted: $0.deleted) },
+      zones: zones.map { ChangedZone(zone: $0.zone, deleted: $0.deleted) },
       token: cloud.tokens.seal(next, of: database), more: reply.more)
   }
 

@@ -41,9 +41,9 @@ public enum SubscriptionZone {
   public static let name = ".subscriptions"
 }
 
-/// The notifications of one user in one container (CK-86): records of this zone of their private database, which devices
-/// read as a table. Each source, a partition of the cloud, numbers those it writes from 1 on and keeps the last `kept`
-/// under the same names.
+/// The notifications of one user in one container (CK-86): records of this zone of their private database, which
+/// devices read as a table. Each source, a partition of the cloud, numbers those it writes from 1 on and keeps the last
+/// `kept` under the same names.
 public enum NotificationLog {
   /// Of the zone, of the record type and of a device's table.
   public static let name = "_notifications"

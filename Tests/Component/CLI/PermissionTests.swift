@@ -79,6 +79,7 @@ struct PermissionTests {
         "lease", "schedule", "cancel", "parcel",
       ].map { "svc.storage.3.\($0)" }
         + ["svc.schema.type", "svc.schema.propose", "svc.schema.container", "svc.notify.5.attach"]
+        + ["svc.query.4.find", "svc.query.4.subscriptions"]
         + ["edge.ann.cam-1_1.acks.5"]
         + ["ext.album.photos"],
       ["edge.*.*.exchange"]
@@ -95,8 +96,10 @@ struct PermissionTests {
     ),
     (
       .query,
-      ["zones", "changes", "fetch", "log", "heads", "lease", "cursor"].map { "svc.storage.3.\($0)" }
-        + ["svc.query.abc", "svc.query.4.find", "svc.schema.type", "svc.schema.container"],
+      ["zones", "changes", "fetch", "log", "heads", "lease", "cursor", "commit", "commits"].map {
+        "svc.storage.3.\($0)"
+      }
+        + ["svc.query.abc", "svc.query.4.shard", "svc.schema.type", "svc.schema.container"],
       ["changes.4", "svc.query.4.find"]
     ),
     (

@@ -289,6 +289,7 @@ import Testing
   func unaskedAtStart(days: Int) throws {
     let (cluster, first, type) = try Self.started()
     try cluster.save([("a", RecordFields())], type: type, to: zone("photos"))
+    try cluster.settle()
     #expect(try cluster.findAll(query()).map(\.name) == ["a"])
     first.service.shutDown()
     try cluster.simulation.run(within: .seconds(5)) { first.task.result != nil }

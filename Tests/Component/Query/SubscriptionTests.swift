@@ -9,8 +9,8 @@ import CaravanWire
 import Testing
 
 /// Goal: whoever subscribes to a query hears of each record that enters, leaves or changes in its answer, once, in the
-/// log of their notifications, whatever becomes of the service. Method: the service on a simulated bus with real storage
-/// and schema; the log is read as storage has it.
+/// log of their notifications, whatever becomes of the service. Method: the service on a simulated bus with real
+/// storage and schema; the log is read as storage has it.
 @Suite(.timeLimit(.minutes(2))) struct SubscriptionTests {
   static let bob = UserID(unchecked: "bob")
   static let plaza = DatabaseID(container: album.container, environment: .development, owner: nil)

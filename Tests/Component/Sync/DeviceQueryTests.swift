@@ -64,6 +64,48 @@ import Testing
     }
   }
 
+  private static func subscribe(
+    _ device: Device, _ query: CaravanModel.StandingQuery, _ database: DatabaseScope = .private, as user: String = ""
+  ) async throws -> [String] {
+    let request = SubscriptionsRequest(user: user, save: CaravanWire.StandingQuery(query))
+    let question = AskSubscriptions(container: "album", database: database, request: request.encoded())
+    while true {
+      let result = try await device.ask(.subscriptions(question))
+      if case .failure(let failure) = result, failure.model().isTransient {
+        try await Task.sleep(for: .milliseconds(20))
+        continue
+      }
+      guard case .subscriptions(let all) = result else { throw Unexpected(result: result) }
+      return try SubscriptionsReply.decode(all.answer).subscriptions.map(\.id)
+    }
+  }
+
+  @Test("CK-83: a device subscribes for its own user, whoever it says it is, and sees nothing of where that is kept")
+  func subscriptions() async throws {
+    try await CloudCluster.with(hasQuery: true) { cloud in
+      let (phone, eve) = (try cloud.device("phone"), try cloud.device("e", of: "eve"))
+      let type = try await phone.agree(Self.fields)
+      try await Self.save(phone, ["a"], type)
+      let query = CaravanModel.StandingQuery(id: "mine", .records(type: "photos", text: nil, zone: nil, .all))
+      #expect(try await Self.subscribe(phone, query) == ["mine"])
+      var other = query
+      other.id = "hers"
+      #expect(try await Self.subscribe(eve, other, as: "alice") == ["hers"])
+      #expect(try await Self.subscribe(phone, query) == ["mine"], "nobody subscribes for somebody else")
+      guard case .zones(let list) = try await phone.ask(.zones(ListZones(container: "album"))),
+        case .changedZones(let changed) = try await phone.ask(.changedZones(ListChangedZones(container: "album")))
+      else { throw CaravanError(.internalError, "the zones are not told") }
+      #expect(!list.zones.contains { $0.zone == SubscriptionZone.name })
+      #expect(changed.zones.map(\.zone).contains("photos"))
+      #expect(!changed.zones.contains { $0.zone == SubscriptionZone.name })
+      let pull = Pull(container: "album", zone: SubscriptionZone.name)
+      guard case .failure(let refusal) = try await phone.ask(.pull(pull)) else {
+        throw CaravanError(.internalError, "the zone of subscriptions is shown")
+      }
+      #expect(refusal.model().code == .zoneDoesNotExist)
+    }
+  }
+
   @Test("CK-80: a device's question is about its own user's records, whatever it says of whose they are")
   func ownRecords() async throws {
     try await CloudCluster.with(hasQuery: true) { cloud in

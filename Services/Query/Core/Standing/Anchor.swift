@@ -21,7 +21,7 @@ package enum Anchor: Sendable, Hashable {
   }
 }
 
-/// Where a field's value lies among spans: the first coordinate of what has an order, latitude and longitude of a place.
+/// Where a field's value lies among spans: what has an order has one coordinate, a place its latitude and longitude.
 package struct SpanPoint: Sendable, Hashable {
   package let first: Double
   package let second: Double

@@ -44,8 +44,8 @@ struct Outbox {
     try connection.run(
       """
       INSERT INTO outbox(
-        partition, container, environment, owner, user, name, type, viewer, reason, zone, record, version, writer, maker,
-        at)
+        partition, container, environment, owner, user, name, type, viewer, reason, zone, record, version, writer,
+        maker, at)
       SELECT partition, container, environment, owner, user, name, coalesce(type_name, ''), viewer, ?, ?, ?, ?, ?, ?, ?
       FROM standing LEFT JOIN standing_types USING (in_table) WHERE id = ?
       """, reason.rawValue, happening.zone, happening.record, happening.version, happening.writer, happening.maker,

@@ -2,8 +2,8 @@ import CaravanModel
 import CaravanQueryCore
 import CaravanWire
 
-/// A subscription as it lies in storage: the record `<user>/<name>` of the zone of subscriptions in the database that it
-/// is about, so that whoever matches it has it in the same change stream. Field 1: an encoded `StoredSubscription`.
+/// A subscription as it lies in storage: the record `<user>/<name>` of the zone of subscriptions in the database that
+/// it is about, so that whoever matches it has it in the same change stream. Field 1: an encoded `StoredSubscription`.
 struct SubscriptionRecord: Sendable {
   private static let field: UInt32 = 1
 
