@@ -239,7 +239,12 @@ struct IndexFeeder: ChangeConsumer {
     }
     var type: CaravanModel.RecordType?
     if case .records(let typeName, _, _, _) = stored.query.subject {
-      do { type = try await types.type(named: typeName, of: zone.database, isFresh: false) } catch {
+      do throws(CaravanError) {
+        let known = try await types.type(named: typeName, of: zone.database, isFresh: false)
+        let fits = (try? Standing(stored.query, known, in: zone.database)) != nil
+        // Perhaps it names a field that is newer than what is remembered.
+        type = fits ? known : try await types.type(named: typeName, of: zone.database, isFresh: true)
+      } catch {
         guard error.code == .tableNotFound else { throw error }
       }
     }
