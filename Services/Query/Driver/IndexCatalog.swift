@@ -233,10 +233,7 @@ struct IndexCatalog {
       WHERE id IN (SELECT in_table FROM indexes WHERE NOT ready)
       """
     ) { row throws(CaravanError) -> TableKey? in
-      guard let environment = Environment(rawValue: row.text(1)) else { return nil }
-      let database = try DatabaseID(
-        container: ContainerID(row.text(0)), environment: environment, ownerText: row.text(2))
-      return TableKey(database: database, definition: UInt32(clamping: row.integer(3)))
+      try row.database().map { TableKey(database: $0, definition: UInt32(clamping: row.integer(3))) }
     }.compactMap(\.self)
   }
 

@@ -108,26 +108,35 @@ actor IndexReader {
       guard generation == indexes.generation else { return nil }
       let empty = Page(position: try position(of: partition))
       let sources = Array(query.sources(in: indexes).prefix(QueryLimits.weighedSources))
-      let best = try within(steps) { cost throws(CaravanError) -> SQLSource? in try self.best(of: sources, cost) }
-      if let best { return try page(query, indexes, from: best, into: empty, within: steps) }
-      guard let first = sources.first else { return try page(query, indexes, from: nil, into: empty, within: steps) }
-      guard query.isOrdered(in: indexes), !query.isCount else {
-        return try page(query, indexes, from: first, into: empty, within: steps)
+      let cost = QueryCost(most: steps, clock: clock)
+      connection.setProgressHandler(everySteps: Self.stepsPerLook) {
+        cost.add(Int(Self.stepsPerLook)) ? .goOn : .stop
       }
+      defer { connection.setProgressHandler(everySteps: 0, nil) }
+      func page(from source: SQLSource?) throws(CaravanError) -> Page {
+        try self.page(query, indexes, from: source, into: empty, cost)
+      }
+      if let best = try within(cost, { () throws(CaravanError) in try best(of: sources, cost) }) {
+        return try page(from: best)
+      }
+      guard let first = sources.first else { return try page(from: nil) }
+      guard query.isOrdered(in: indexes), !query.isCount else { return try page(from: first) }
       // Where many match, a page is full soon in the order of the answer; else the index finds the few there are.
-      do throws(CaravanError) { return try page(query, indexes, from: nil, into: empty, within: steps / 2) } catch {
+      cost.spareHalf()
+      do throws(CaravanError) { return try page(from: nil) } catch {
         guard error.code == .limitExceeded else { throw error }
-        return try page(query, indexes, from: first, into: empty, within: steps / 2)
+        cost.spendAll()
+        return try page(from: first)
       }
     }
   }
 
   private func page(
-    _ query: CompiledQuery, _ indexes: TableIndexes, from source: SQLSource?, into empty: Page, within steps: Int
+    _ query: CompiledQuery, _ indexes: TableIndexes, from source: SQLSource?, into empty: Page, _ cost: QueryCost
   ) throws(CaravanError) -> Page {
     var page = empty
     var bytes = 0
-    try within(steps) { cost throws(CaravanError) in
+    try within(cost) { () throws(CaravanError) in
       try visit(query.statement(in: indexes, from: source), cost) { row in
         guard !query.isCount else {
           page.count = row.unsigned(0)
@@ -178,20 +187,15 @@ actor IndexReader {
     while let row = try statement.next(), take(row) {}
   }
 
-  /// Stops what costs more.
+  /// - Throws: `limitExceeded` for what costs more than it may.
   private func within<Result>(
-    _ steps: Int, _ body: (QueryCost) throws(CaravanError) -> Result
+    _ cost: QueryCost, _ body: () throws(CaravanError) -> Result
   ) throws(CaravanError) -> Result {
-    let cost = QueryCost(most: steps, clock: clock)
-    connection.setProgressHandler(everySteps: Self.stepsPerLook) {
-      cost.add(Int(Self.stepsPerLook)) ? .goOn : .stop
-    }
-    defer { connection.setProgressHandler(everySteps: 0, nil) }
     let tooMuch = CaravanError(
       .limitExceeded,
       "the query would look at too many records: compare a field with a value as well, by which few of them are found")
     do throws(CaravanError) {
-      let result = try body(cost)
+      let result = try body()
       // What was not looked at any more may be missing.
       guard !cost.isOver else { throw tooMuch }
       return result

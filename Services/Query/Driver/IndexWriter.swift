@@ -50,9 +50,7 @@ actor IndexWriter {
     let rows = try connection.all(
       "SELECT container, environment, owner, asked FROM wanted WHERE partition = ?", partition.number
     ) { row throws(CaravanError) in
-      guard let environment = Environment(rawValue: row.text(1)) else { return (DatabaseID, WallTime)?.none }
-      let database = try DatabaseID(
-        container: ContainerID(row.text(0)), environment: environment, ownerText: row.text(2))
+      guard let database = try row.database() else { return (DatabaseID, WallTime)?.none }
       return (database, WallTime(milliseconds: row.integer(3)))
     }
     return Dictionary(rows.compactMap(\.self)) { first, _ in first }
@@ -95,9 +93,7 @@ actor IndexWriter {
     let rows = try connection.all(
       "SELECT container, environment, owner, name, incarnation, seq FROM zones WHERE partition = ?", partition.number
     ) { row throws(CaravanError) in
-      guard let environment = Environment(rawValue: row.text(1)) else { return (ZoneID, ZoneProgress)?.none }
-      let database = try DatabaseID(
-        container: ContainerID(row.text(0)), environment: environment, ownerText: row.text(2))
+      guard let database = try row.database() else { return (ZoneID, ZoneProgress)?.none }
       return (try ZoneID(database, row.text(3)), ZoneProgress(incarnation: row.unsigned(4), seq: row.unsigned(5)))
     }
     return Dictionary(rows.compactMap(\.self)) { first, _ in first }

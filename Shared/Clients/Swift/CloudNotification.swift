@@ -1,23 +1,9 @@
-internal import CaravanModel
+public import CaravanModel
 
 /// Something that the app has subscribed to has happened (CK-86).
 public struct CloudNotification: Sendable, Hashable {
   /// What has happened.
-  public enum Reason: String, Sendable, Hashable, CaseIterable {
-    /// A row is found that was not before.
-    case enters
-    /// A row is not found any more, or is gone.
-    case leaves
-    /// A row was written that is found as before.
-    case changes
-    /// A zone of the user's own database was made.
-    case zoneMade = "zone-made"
-    /// A zone of the user's own database was deleted.
-    case zoneDeleted = "zone-deleted"
-    /// Something may have happened that nobody can tell any more: ask anew for what the subscription is about, or,
-    /// where none is named, for what all are about.
-    case missed
-  }
+  public typealias Reason = NotificationLog.Reason
 
   /// The app's name for the subscription; empty: of notifications that were missed nobody knows it.
   public let subscription: String
@@ -136,7 +122,7 @@ extension CloudNotification {
     func integer(_ field: NotificationLog.Field) -> Int64 { row[field.name].integerValue ?? 0 }
     guard integer(.number) > 0, let reason = NotificationLog.Reason(rawValue: text(.reason)) else { return nil }
     self.init(
-      subscription: text(.subscription), reason: Reason(reason), database: integer(.isPublic) == 0 ? .private : .public,
+      subscription: text(.subscription), reason: reason, database: integer(.isPublic) == 0 ? .private : .public,
       type: text(.type), zone: text(.zone), record: text(.record), version: UInt64(bitPattern: integer(.version)),
       device: text(.device), at: integer(.at), source: UInt64(bitPattern: integer(.source)),
       number: UInt64(bitPattern: integer(.number)), skipped: 0, cursor: .start)
@@ -146,19 +132,5 @@ extension CloudNotification {
     self.init(
       subscription: "", reason: .missed, database: next.database, type: "", zone: "", record: "", version: 0,
       device: "", at: 0, source: next.source, number: next.number - 1, skipped: count, cursor: cursor)
-  }
-}
-
-extension CloudNotification.Reason {
-  fileprivate init(_ reason: NotificationLog.Reason) {
-    self =
-      switch reason {
-      case .enters: .enters
-      case .leaves: .leaves
-      case .changes: .changes
-      case .zoneMade: .zoneMade
-      case .zoneDeleted: .zoneDeleted
-      case .missed: .missed
-      }
   }
 }

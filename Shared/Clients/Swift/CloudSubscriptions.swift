@@ -4,22 +4,7 @@ internal import CaravanWire
 /// What an app has the cloud tell it of, by the name that the app gave it (CK-82, CK-83).
 public struct CloudSubscription: Sendable, Hashable {
   /// What happens to the rows that a subscription is about.
-  public struct Events: OptionSet, Sendable, Hashable {
-    /// A bit for each.
-    public let rawValue: UInt8
-
-    /// - Parameter rawValue: a bit for each.
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
-
-    /// A row is found that was not before.
-    public static let enters = Events(rawValue: 1)
-    /// A row is not found any more, or is gone.
-    public static let leaves = Events(rawValue: 2)
-    /// A row was written that is found as before.
-    public static let changes = Events(rawValue: 4)
-    /// All of these.
-    public static let all: Events = [.enters, .leaves, .changes]
-  }
+  public typealias Events = CaravanModel.StandingQuery.Events
 
   /// What it is about.
   public enum Subject: Sendable, Hashable {
@@ -42,8 +27,7 @@ public struct CloudSubscription: Sendable, Hashable {
       case .zones: .zones
       case .records(let type, let text, let zone, let events):
         .rows(
-          table: type, Table.Selection(text?.text, text?.arguments ?? []), zone: zone,
-          Events(rawValue: events.rawValue))
+          table: type, Table.Selection(text?.text, text?.arguments ?? []), zone: zone, events)
       }
   }
 }
@@ -67,8 +51,7 @@ extension Table {
     // Refuses arguments that no question to the cloud can have.
     _ = try selection.wire()
     let text = selection.text.map { CaravanModel.Query.Text($0, arguments: selection.arguments) }
-    let known = CaravanModel.StandingQuery.Events(rawValue: events.rawValue)
-    let query = CaravanModel.StandingQuery(id: id, .records(type: name, text: text, zone: zone, known))
+    let query = CaravanModel.StandingQuery(id: id, .records(type: name, text: text, zone: zone, events))
     return try await connection.manage(
       ManageSubscriptions(publicDatabase: database == .public, save: CaravanWire.StandingQuery(query)))
   }

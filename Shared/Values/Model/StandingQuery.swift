@@ -54,9 +54,18 @@ public enum NotificationLog {
 
   /// What a notification is of.
   public enum Reason: String, Sendable, Hashable, CaseIterable {
-    case enters, leaves, changes
-    case zoneMade, zoneDeleted
-    /// Something may have happened that nobody can tell any more: what the subscription is about is to be asked anew.
+    /// A record belongs to the answer that did not before.
+    case enters
+    /// A record does not belong to it any more, or is gone.
+    case leaves
+    /// A record that stays in the answer was written.
+    case changes
+    /// A zone of the user's own database was made.
+    case zoneMade = "zone-made"
+    /// A zone of the user's own database was deleted.
+    case zoneDeleted = "zone-deleted"
+    /// Something may have happened that nobody can tell any more: what the subscription is about, or where none is
+    /// named what all are about, is to be asked anew.
     case missed
   }
 

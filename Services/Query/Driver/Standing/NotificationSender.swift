@@ -71,9 +71,10 @@ actor NotificationSender {
       host.log.warning(
         "notifications cannot be written to their log and are given up",
         [.user: log.user.text, .count: hits.count, .error: error])
-      var state = logs.value(for: log) ?? LogState()
-      state.number += UInt64(hits.count)
-      logs.insert(state, for: log)
+      if var state = logs.value(for: log) {
+        state.number += UInt64(hits.count)
+        logs.insert(state, for: log)
+      }
       metrics.notificationsLost.add(hits.count)
     }
     try await index.remove(hitsUpTo: last.id, of: log, in: partition)

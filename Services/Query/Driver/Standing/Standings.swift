@@ -242,9 +242,7 @@ struct Standings {
       SELECT container, environment, owner, query, type FROM standing JOIN standing_types USING (in_table) WHERE id = ?
       """, id
     ) { row throws(CaravanError) in
-      guard let environment = Environment(rawValue: row.text(1)) else { return Standing?.none }
-      let database = try DatabaseID(
-        container: ContainerID(row.text(0)), environment: environment, ownerText: row.text(2))
+      guard let database = try row.database() else { return Standing?.none }
       let query = try CaravanWire.StandingQuery.decode(row.bytes(3)).model()
       return try Standing(query, CaravanWire.RecordType.decode(row.bytes(4)).model(), in: database)
     }
