@@ -18,7 +18,7 @@ extension CaravanWire.Operation.Kind {
     // Not an agent's to ask.
     case .read, .zones, .changedZones, .createZone, .whoAmI, .schema: nil
     // An app asks, and none of its tables.
-    case .query, .subscriptions: nil
+    case .query, .subscriptions, .pushTargets: nil
     case .lock, .unlock, .operation, .removeOperation: nil
     case .syncBegin, .syncContinue: nil
     }
@@ -34,7 +34,7 @@ extension CaravanWire.Operation.Kind {
         $0 + 64 + UInt64($1.chunks.count) + ($1.basedOn == 0 ? 0 : UInt64($1.body.count))
       }
     case .hello, .propose, .settle, .subscribe, .ack, .ticket, .drop: EngineLimits.answerBytes
-    case .read, .zones, .changedZones, .createZone, .whoAmI, .schema, .query, .subscriptions:
+    case .read, .zones, .changedZones, .createZone, .whoAmI, .schema, .query, .subscriptions, .pushTargets:
       UInt64(Limits.pageBytes)
     case .lock, .unlock, .beginGroup, .upload, .operation, .removeOperation: EngineLimits.answerBytes
     case .commitGroup(let group): EngineLimits.answerBytes + UInt64(group.parts) * EngineLimits.partOutcomeBytes
@@ -54,6 +54,7 @@ extension CaravanWire.Result.Kind {
     case .pull(let pull): UInt64(pull.page.count) + 64
     case .query(let found): UInt64(found.answer.count) + 64
     case .subscriptions(let all): UInt64(all.answer.count) + 64
+    case .pushTargets(let all): UInt64(all.answer.count) + 64
     case .commit(let commit): UInt64(commit.outcomes.count) * 16 + 32
     case .failure, .hello, .type, .ticket, .done, .changedZones, .records, .zones, .zone, .person, .schema: 64
     case .lock, .operation, .part: 64

@@ -260,7 +260,7 @@ extension AppRequest.Kind {
       .watch, .setPolicy, .taken, .resetTable, .resetDevice, .listen, .listApps, .allowApp, .forgetApp:
       []
     // An agent that knows subscriptions knows all cells.
-    case .manageSubscriptions: []
+    case .manageSubscriptions, .managePushTargets: []
     }
   }
 }

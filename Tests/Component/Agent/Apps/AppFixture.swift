@@ -11,7 +11,7 @@ import Glibc
 import Testing
 
 /// Records what apps ask of the sync engine, and answers as told.
-final class ScriptedSync: SyncControl {
+final class ScriptedSync: SyncControl, CloudControl {
   struct State: Sendable {
     var calls: [String] = []
     var link: Link? = .wifi
@@ -27,6 +27,9 @@ final class ScriptedSync: SyncControl {
     /// What was asked of subscriptions, and those that there are in every database.
     var managed: [SubscriptionsQuestion] = []
     var subscriptions: [CaravanModel.StandingQuery] = []
+    /// What was asked of push targets, and what the cloud says of them.
+    var pushed: [PushTargetsRequest] = []
+    var targets = PushTargetsReply()
   }
 
   let state = Mutex(State())
@@ -59,6 +62,16 @@ final class ScriptedSync: SyncControl {
       case nil: break
       }
       return state.subscriptions
+    }
+  }
+  func cloud() async throws(CaravanError) -> any CloudControl { self }
+  func pushTargets(
+    _ request: PushTargetsRequest, of app: ContainerID
+  ) async throws(CaravanError) -> PushTargetsReply {
+    if let refusal = state.withLock({ $0.refusal }) { throw refusal }
+    return state.withLock { state in
+      state.pushed.append(request)
+      return state.targets
     }
   }
   func reset(_ table: TableID, _ choice: CaravanAgentCore.ResetChoice, discardingUnsent: Bool) async {

@@ -2797,7 +2797,7 @@ void   caravan__v1__counter_value__free_unpacked
   assert(message->base.descriptor == &caravan__v1__counter_value__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor caravan__v1__app_request__field_descriptors[34] =
+static const ProtobufCFieldDescriptor caravan__v1__app_request__field_descriptors[35] =
 {
   {
     "id",
@@ -3207,6 +3207,18 @@ static const ProtobufCFieldDescriptor caravan__v1__app_request__field_descriptor
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "manage_push_targets",
+    97,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__AppRequest, kind_case),
+    offsetof(Caravan__V1__AppRequest, manage_push_targets),
+    &caravan__v1__push_targets_request__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__app_request__field_indices_by_name[] = {
   30,   /* field[30] = allow_app */
@@ -3225,6 +3237,7 @@ static const unsigned caravan__v1__app_request__field_indices_by_name[] = {
   0,   /* field[0] = id */
   29,   /* field[29] = list_apps */
   28,   /* field[28] = listen */
+  34,   /* field[34] = manage_push_targets */
   33,   /* field[33] = manage_subscriptions */
   9,   /* field[9] = next_page */
   32,   /* field[32] = query_cloud */
@@ -3244,12 +3257,13 @@ static const unsigned caravan__v1__app_request__field_indices_by_name[] = {
   22,   /* field[22] = watch */
   5,   /* field[5] = write_object */
 };
-static const ProtobufCIntRange caravan__v1__app_request__number_ranges[3 + 1] =
+static const ProtobufCIntRange caravan__v1__app_request__number_ranges[4 + 1] =
 {
   { 1, 0 },
   { 80, 25 },
   { 90, 32 },
-  { 0, 34 }
+  { 97, 34 },
+  { 0, 35 }
 };
 const ProtobufCMessageDescriptor caravan__v1__app_request__descriptor =
 {
@@ -3259,14 +3273,14 @@ const ProtobufCMessageDescriptor caravan__v1__app_request__descriptor =
   "Caravan__V1__AppRequest",
   "caravan.v1",
   sizeof(Caravan__V1__AppRequest),
-  34,
+  35,
   caravan__v1__app_request__field_descriptors,
   caravan__v1__app_request__field_indices_by_name,
-  3,  caravan__v1__app_request__number_ranges,
+  4,  caravan__v1__app_request__number_ranges,
   (ProtobufCMessageInit) caravan__v1__app_request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__app_reply__field_descriptors[16] =
+static const ProtobufCFieldDescriptor caravan__v1__app_reply__field_descriptors[17] =
 {
   {
     "id",
@@ -3460,6 +3474,18 @@ static const ProtobufCFieldDescriptor caravan__v1__app_reply__field_descriptors[
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "push_targets",
+    97,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__AppReply, kind_case),
+    offsetof(Caravan__V1__AppReply, push_targets),
+    &caravan__v1__push_targets_reply__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__app_reply__field_indices_by_name[] = {
   8,   /* field[8] = affected */
@@ -3470,6 +3496,7 @@ static const unsigned caravan__v1__app_reply__field_indices_by_name[] = {
   1,   /* field[1] = failure */
   0,   /* field[0] = id */
   7,   /* field[7] = object_bytes */
+  16,   /* field[16] = push_targets */
   6,   /* field[6] = rows */
   10,   /* field[10] = status */
   15,   /* field[15] = subscriptions */
@@ -3479,11 +3506,12 @@ static const unsigned caravan__v1__app_reply__field_indices_by_name[] = {
   5,   /* field[5] = write_closed */
   4,   /* field[4] = write_opened */
 };
-static const ProtobufCIntRange caravan__v1__app_reply__number_ranges[2 + 1] =
+static const ProtobufCIntRange caravan__v1__app_reply__number_ranges[3 + 1] =
 {
   { 1, 0 },
   { 90, 14 },
-  { 0, 16 }
+  { 97, 16 },
+  { 0, 17 }
 };
 const ProtobufCMessageDescriptor caravan__v1__app_reply__descriptor =
 {
@@ -3493,10 +3521,10 @@ const ProtobufCMessageDescriptor caravan__v1__app_reply__descriptor =
   "Caravan__V1__AppReply",
   "caravan.v1",
   sizeof(Caravan__V1__AppReply),
-  16,
+  17,
   caravan__v1__app_reply__field_descriptors,
   caravan__v1__app_reply__field_indices_by_name,
-  2,  caravan__v1__app_reply__number_ranges,
+  3,  caravan__v1__app_reply__number_ranges,
   (ProtobufCMessageInit) caravan__v1__app_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };

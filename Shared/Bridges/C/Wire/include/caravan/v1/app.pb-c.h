@@ -15,6 +15,7 @@ PROTOBUF_C__BEGIN_DECLS
 #endif
 
 #include "caravan/v1/model.pb-c.h"
+#include "caravan/v1/push.pb-c.h"
 #include "caravan/v1/query.pb-c.h"
 #include "caravan/v1/storage.pb-c.h"
 
@@ -279,7 +280,8 @@ typedef enum {
   CARAVAN__V1__APP_REQUEST__KIND_ALLOW_APP = 85,
   CARAVAN__V1__APP_REQUEST__KIND_FORGET_APP = 86,
   CARAVAN__V1__APP_REQUEST__KIND_QUERY_CLOUD = 90,
-  CARAVAN__V1__APP_REQUEST__KIND_MANAGE_SUBSCRIPTIONS = 91
+  CARAVAN__V1__APP_REQUEST__KIND_MANAGE_SUBSCRIPTIONS = 91,
+  CARAVAN__V1__APP_REQUEST__KIND_MANAGE_PUSH_TARGETS = 97
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__APP_REQUEST__KIND__CASE)
 } Caravan__V1__AppRequest__KindCase;
 
@@ -332,6 +334,7 @@ struct  Caravan__V1__AppRequest
     Caravan__V1__AppName *forget_app;
     Caravan__V1__QueryCloud *query_cloud;
     Caravan__V1__ManageSubscriptions *manage_subscriptions;
+    Caravan__V1__PushTargetsRequest *manage_push_targets;
   };
 };
 #define CARAVAN__V1__APP_REQUEST__INIT \
@@ -355,7 +358,8 @@ typedef enum {
   CARAVAN__V1__APP_REPLY__KIND_SYNC_EVENT = 13,
   CARAVAN__V1__APP_REPLY__KIND_APPS = 14,
   CARAVAN__V1__APP_REPLY__KIND_CLOUD_ROWS = 90,
-  CARAVAN__V1__APP_REPLY__KIND_SUBSCRIPTIONS = 91
+  CARAVAN__V1__APP_REPLY__KIND_SUBSCRIPTIONS = 91,
+  CARAVAN__V1__APP_REPLY__KIND_PUSH_TARGETS = 97
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__APP_REPLY__KIND__CASE)
 } Caravan__V1__AppReply__KindCase;
 
@@ -387,6 +391,7 @@ struct  Caravan__V1__AppReply
      * all that the user has in that database
      */
     Caravan__V1__SubscriptionsReply *subscriptions;
+    Caravan__V1__PushTargetsReply *push_targets;
   };
 };
 #define CARAVAN__V1__APP_REPLY__INIT \
