@@ -100,7 +100,7 @@ public final class HTTPClient: @unchecked Sendable {
     switch code {
     case CURLE_COULDNT_CONNECT where intake.hasForbidden: return .forbidden
     case CURLE_OPERATION_TIMEDOUT: return .timedOut
-    case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT, CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL:
+    case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT, CURLE_URL_MALFORMAT:
       return .unreachable(reason)
     case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR:
       return .untrusted(reason)
