@@ -174,6 +174,9 @@ public actor AppSession {
     case .taken(let taken): try await store.tell(table(taken.table), upTo: taken.number)
     case .queryCloud(let request): return try await query(request)
     case .manageSubscriptions(let request): return try await manage(request)
+    case .fetchRecords(let request): return try await fetch(request)
+    case .reserveNumbers(let request): return try await reserve(request)
+    case .changeRecords(let request): return try await change(request)
     case .listen(let request): _ = try await store.isSynced(table(request.table))
     }
     return .done(Empty())
@@ -356,7 +359,7 @@ extension AppRequest.Kind {
     case .hello, .status, .createTable, .updateTable, .resetTable, .dropTable, .beginWrite, .writeObject,
       .truncateObject, .closeWrite, .beginRead, .nextPage, .closeCursor, .readObject, .deleteRows, .registerSync,
       .unregisterSync, .syncNow, .beginResolution, .conflictedRows, .resolveConflict, .endResolution, .watch, .taken,
-      .listen, .queryCloud, .manageSubscriptions:
+      .listen, .queryCloud, .manageSubscriptions, .fetchRecords, .reserveNumbers, .changeRecords:
       false
     }
   }

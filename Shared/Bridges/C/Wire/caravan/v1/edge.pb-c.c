@@ -3372,7 +3372,7 @@ const ProtobufCMessageDescriptor caravan__v1__hello__descriptor =
   (ProtobufCMessageInit) caravan__v1__hello__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__propose_table__field_descriptors[4] =
+static const ProtobufCFieldDescriptor caravan__v1__propose_table__field_descriptors[5] =
 {
   {
     "container",
@@ -3422,17 +3422,30 @@ static const ProtobufCFieldDescriptor caravan__v1__propose_table__field_descript
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "partial",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__ProposeTable, has_partial),
+    offsetof(Caravan__V1__ProposeTable, partial),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__propose_table__field_indices_by_name[] = {
   0,   /* field[0] = container */
   3,   /* field[3] = declared */
+  4,   /* field[4] = partial */
   2,   /* field[2] = remembered */
   1,   /* field[1] = type */
 };
 static const ProtobufCIntRange caravan__v1__propose_table__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor caravan__v1__propose_table__descriptor =
 {
@@ -3442,7 +3455,7 @@ const ProtobufCMessageDescriptor caravan__v1__propose_table__descriptor =
   "Caravan__V1__ProposeTable",
   "caravan.v1",
   sizeof(Caravan__V1__ProposeTable),
-  4,
+  5,
   caravan__v1__propose_table__field_descriptors,
   caravan__v1__propose_table__field_indices_by_name,
   1,  caravan__v1__propose_table__number_ranges,
@@ -4508,7 +4521,7 @@ const ProtobufCMessageDescriptor caravan__v1__drop_table__descriptor =
   (ProtobufCMessageInit) caravan__v1__drop_table__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__read_records__field_descriptors[5] =
+static const ProtobufCFieldDescriptor caravan__v1__read_records__field_descriptors[6] =
 {
   {
     "container",
@@ -4570,18 +4583,31 @@ static const ProtobufCFieldDescriptor caravan__v1__read_records__field_descripto
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "type",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__ReadRecords, has_type),
+    offsetof(Caravan__V1__ReadRecords, type),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__read_records__field_indices_by_name[] = {
   0,   /* field[0] = container */
   4,   /* field[4] = database */
   3,   /* field[3] = fields */
   2,   /* field[2] = names */
+  5,   /* field[5] = type */
   1,   /* field[1] = zone */
 };
 static const ProtobufCIntRange caravan__v1__read_records__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor caravan__v1__read_records__descriptor =
 {
@@ -4591,7 +4617,7 @@ const ProtobufCMessageDescriptor caravan__v1__read_records__descriptor =
   "Caravan__V1__ReadRecords",
   "caravan.v1",
   sizeof(Caravan__V1__ReadRecords),
-  5,
+  6,
   caravan__v1__read_records__field_descriptors,
   caravan__v1__read_records__field_indices_by_name,
   1,  caravan__v1__read_records__number_ranges,

@@ -1,0 +1,59 @@
+internal import CaravanAgentCore
+internal import CaravanAgentNetwork
+public import CaravanModel
+internal import CaravanRuntime
+
+/// What apps ask of the cloud itself, over whatever link there is, about their database of the device's user or the
+/// public one.
+public protocol CloudControl: Sendable {
+  /// - Throws: why there is no answer, or what the cloud refused; so do the others.
+  func query(_ question: CloudQuestion) async throws(CaravanError) -> CloudPage
+  /// Makes, removes or lists what the cloud tells an app of (CK-82, CK-83).
+  /// - Returns: all that the user has in that database then.
+  func subscriptions(
+    _ question: SubscriptionsQuestion
+  ) async throws(CaravanError) -> [CaravanModel.StandingQuery]
+  /// Reads records of the public database by name, or parts of them (CK-24).
+  /// - Returns: what there is of the first ids: at least of one.
+  func fetch(_ question: RecordsQuestion) async throws(CaravanError) -> [FoundCloudRecord]
+  /// Changes records of the public database, each by itself (CK-25). The same edits may be asked for again.
+  /// - Returns: what became of the first edits: at least of one.
+  func change(_ changes: RecordChanges) async throws(CaravanError) -> [RecordOutcome]
+}
+
+extension SyncControl {
+  public func query(_ question: CloudQuestion) async throws(CaravanError) -> CloudPage {
+    try await cloud().query(question)
+  }
+
+  public func subscriptions(
+    _ question: SubscriptionsQuestion
+  ) async throws(CaravanError) -> [CaravanModel.StandingQuery] {
+    try await cloud().subscriptions(question)
+  }
+}
+
+/// The cloud over the device's connection.
+struct CloudCalls: CloudControl {
+  let exchanger: Exchanger
+  let device: EnrolledDevice
+  let types: CloudTypes
+
+  func query(_ question: CloudQuestion) async throws(CaravanError) -> CloudPage {
+    try await CloudQueries(exchanger: exchanger, device: device).ask(question)
+  }
+
+  func subscriptions(
+    _ question: SubscriptionsQuestion
+  ) async throws(CaravanError) -> [CaravanModel.StandingQuery] {
+    try await CloudSubscriptions(exchanger: exchanger).ask(question)
+  }
+
+  func fetch(_ question: RecordsQuestion) async throws(CaravanError) -> [FoundCloudRecord] {
+    try await CloudRecords(exchanger: exchanger, types: types).fetch(question)
+  }
+
+  func change(_ changes: RecordChanges) async throws(CaravanError) -> [RecordOutcome] {
+    try await CloudRecords(exchanger: exchanger, types: types).change(changes)
+  }
+}
