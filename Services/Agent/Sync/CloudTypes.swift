@@ -4,11 +4,24 @@ internal import CaravanRuntime
 internal import CaravanWire
 
 /// Record types of apps that ask the cloud itself. What is remembered may be behind the cloud: a field that it lacks is
-/// looked for there, and a type that the cloud does not know any more is forgotten.
+/// looked for there, and a type that the cloud does not know any more is forgotten. Records behave as the version says
+/// with which they are saved, so that none counts for long.
 final class CloudTypes: Sendable {
-  private let known = Mutex(BoundedCache<TableID, CaravanModel.RecordType>(capacity: EngineLimits.cloudTypes))
+  private struct Known {
+    let type: CaravanModel.RecordType
+    let until: Instant
+  }
 
-  func known(_ table: TableID) -> CaravanModel.RecordType? { known.withLock { $0.value(for: table) } }
+  private let clock: any Clock
+  private let known = Mutex(BoundedCache<TableID, Known>(capacity: EngineLimits.cloudTypes))
+
+  init(clock: any Clock) { self.clock = clock }
+
+  func known(_ table: TableID) -> CaravanModel.RecordType? {
+    guard let known = known.withLock({ $0.value(for: table) }), clock.now < known.until else { return nil }
+    return known.type
+  }
+
   func forget(_ table: TableID) { known.withLock { $0.remove(table) } }
 
   /// The type as the cloud has it now, with these fields, which it gains where it lacks them.
@@ -27,7 +40,8 @@ final class CloudTypes: Sendable {
       throw error
     }
     let type = try found.model()
-    known.withLock { $0.insert(type, for: table) }
+    let until = clock.now + EngineLimits.cloudTypeFreshness
+    known.withLock { $0.insert(Known(type: type, until: until), for: table) }
     return type
   }
 }

@@ -137,8 +137,9 @@ public enum EngineLimits {
   /// So many numbers back a change of cloud records may be asked for again; as numbers grow with the milliseconds, that
   /// is an hour for apps that change less than a thousand a second.
   public static let changesRemembered: UInt64 = 3_600_000
-  /// Record types that are remembered for apps which ask the cloud itself.
+  /// Record types that are remembered for apps which ask the cloud itself, and how long.
   public static let cloudTypes = 256
+  public static let cloudTypeFreshness: Duration = .seconds(60)
   /// Apps that wait for one table and direction.
   public static let waitersPerTable = 256
 }
