@@ -6,7 +6,16 @@ internal import CaravanWire
 
 // Records of the public database, which an app reads and changes at the cloud.
 extension AppSession {
-  func fetch(_ request: FetchRecords) async throws(CaravanError) -> AppReply.Kind {
+  func carryOutOnRecords(_ request: AppRequest.Kind) async throws(CaravanError) -> AppReply.Kind {
+    switch request {
+    case .fetchRecords(let request): return try await fetch(request)
+    case .reserveNumbers(let request): return try await reserve(request)
+    case .changeRecords(let request): return try await change(request)
+    default: preconditionFailure("\(request) is about no records of the cloud")
+    }
+  }
+
+  private func fetch(_ request: FetchRecords) async throws(CaravanError) -> AppReply.Kind {
     try checkIsPublic(request.publicDatabase)
     try Self.checkCount(request.ids.count, "ids")
     let question = RecordsQuestion(table: table(request.table), ids: request.ids, columns: request.columns)
@@ -21,12 +30,12 @@ extension AppSession {
     return .foundRecords(FoundRecords(records: found))
   }
 
-  func reserve(_ request: ReserveNumbers) async throws(CaravanError) -> AppReply.Kind {
+  private func reserve(_ request: ReserveNumbers) async throws(CaravanError) -> AppReply.Kind {
     let numbers = try await store.reserveNumbers(Int(request.count), for: app)
     return .reservedNumbers(ReservedNumbers(epoch: numbers.epoch, first: numbers.first))
   }
 
-  func change(_ request: ChangeRecords) async throws(CaravanError) -> AppReply.Kind {
+  private func change(_ request: ChangeRecords) async throws(CaravanError) -> AppReply.Kind {
     try checkIsPublic(request.publicDatabase)
     try Self.checkCount(request.changes.count, "changes")
     var edits: [RecordEdit] = []

@@ -174,9 +174,7 @@ public actor AppSession {
     case .taken(let taken): try await store.tell(table(taken.table), upTo: taken.number)
     case .queryCloud(let request): return try await query(request)
     case .manageSubscriptions(let request): return try await manage(request)
-    case .fetchRecords(let request): return try await fetch(request)
-    case .reserveNumbers(let request): return try await reserve(request)
-    case .changeRecords(let request): return try await change(request)
+    case .fetchRecords, .reserveNumbers, .changeRecords: return try await carryOutOnRecords(request)
     case .listen(let request): _ = try await store.isSynced(table(request.table))
     }
     return .done(Empty())

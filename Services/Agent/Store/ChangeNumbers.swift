@@ -38,8 +38,8 @@ struct ChangeNumbers {
     return first
   }
 
-  /// - Throws: `noOperationId` for numbers that were not reserved, were by a store that has begun anew since, or so long
-  ///   ago that the cloud may have forgotten what became of them.
+  /// - Throws: `noOperationId` for numbers that were not reserved, were by a store that has begun anew since, or so
+  ///   long ago that the cloud may have forgotten what became of them.
   func check(_ numbers: [UInt64], epoch: UInt64, of app: ContainerID) throws(CaravanError) {
     let newest = try newest(of: app)
     guard epoch == context.meta.epoch, numbers.allSatisfy({ (1...max(1, newest)).contains($0) }) else {

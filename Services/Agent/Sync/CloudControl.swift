@@ -33,6 +33,15 @@ extension SyncControl {
   }
 }
 
+extension CaravanError {
+  /// What an app is told that has asked the cloud itself: nothing of it is kept here.
+  var asAnswerToQuestion: CaravanError {
+    guard self == .notConnected else { return self }
+    return CaravanError(
+      .networkNotConnected, "not connected to the cloud, so it was not asked: ask again when the connection is back")
+  }
+}
+
 /// The cloud over the device's connection.
 struct CloudCalls: CloudControl {
   let exchanger: Exchanger

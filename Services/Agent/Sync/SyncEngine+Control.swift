@@ -66,7 +66,7 @@ extension SyncEngine: SyncControl {
   }
 
   public func cloud() async throws(CaravanError) -> any CloudControl {
-    try await awaitConnection(else: .mayNotAsk)
+    do throws(CaravanError) { try await awaitConnection(else: .mayNotAsk) } catch { throw error.asAnswerToQuestion }
     return CloudCalls(exchanger: exchanger, device: identity.device, types: dependencies.cloudTypes)
   }
 

@@ -22,10 +22,11 @@ extension Registry {
     if proposed.isPart(of: latest) { return .existing(latest) }
     let lacking = proposed.fields.filter { latest.field(named: $0.name) == nil }
     guard lacking.isEmpty || environment == .development else {
+      let names = lacking.map { "'\($0.name)'" }.joined(separator: ", ")
       throw CaravanError(
         .schemaViolation,
-        "record type '\(proposed.name)' of production has no field \(lacking.map { "'\($0.name)'" }.joined(separator: ", "))"
-          + ", and devices add none there: leave it out, or have it promoted (caravan schema promote)")
+        "record type '\(proposed.name)' of production has no field \(names), and devices add none there: leave it out, "
+          + "or have it promoted (caravan schema promote)")
     }
     var whole = proposed
     whole.fields = latest.fields.map { proposed.field(named: $0.name) ?? $0 } + lacking

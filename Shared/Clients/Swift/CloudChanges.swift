@@ -190,7 +190,7 @@ public final class CloudChanges: Sendable {
   private static func tooLarge(_ id: String) -> CaravanError {
     CaravanError(
       .limitExceeded,
-      "record '\(id.prefix(80))' is larger than the \(ClientLimits.changeBytes) bytes that one may have: make it smaller"
+      "record '\(id.prefix(80))' has more than the \(ClientLimits.changeBytes) bytes that one may have: make it smaller"
     )
   }
 }

@@ -46,8 +46,8 @@ public enum ColumnFit: Sendable, Hashable {
   /// - Parameters:
   ///   - columns: what the app writes.
   ///   - type: as far as it is known; nil: there is none.
-  /// - Throws: `schemaViolation` or `limitExceeded` naming the column that takes no such value; `featureDisabled` for an
-  ///   object.
+  /// - Throws: `schemaViolation` or `limitExceeded` naming the column that takes no such value; `featureDisabled` for
+  ///   an object.
   public init(_ columns: [String: Value], in type: RecordType?) throws(CaravanError) {
     var values: [FieldValue] = []
     var lacking: [FieldDefinition] = []

@@ -6,10 +6,10 @@ internal import CaravanRuntime
 
 /// `publish`, `fetch` and `unpublish`: records of the public database, by name.
 enum AppRecordCommands {
-  private static let version = Flag<Int?>(
-    "version", "N", "the version that was read and must still be there; without it, there must be no such record")
-  private static let deletedVersion = Flag<Int?>(
-    "version", "N", "the version that was read and must still be there; without it, whatever is there goes")
+  private static let base = Flag<Int?>(
+    "base", "N", "the version that was read and must still be there; without it, there must be no such record")
+  private static let deletedBase = Flag<Int?>(
+    "base", "N", "the version that was read and must still be there; without it, whatever is there goes")
   private static let merge = Flag<Bool>("merge", "put the columns into whatever is there, or make the record")
   private static let remove = Flag<[String]>("remove", "A,B", "columns to remove from the record", default: [])
   private static let life = Flag<Seconds?>("ttl", "S", "the record ends so many seconds after this save")
@@ -25,9 +25,9 @@ enum AppRecordCommands {
       "publish", "Saves a record in the database that all users of the app share.",
       operands("TABLE ID [COLUMN=VALUE ...]", from: 2),
       details: """
-        ID is the record's name. Columns that are not named stay as they are. Without a table of this name on this device,
-        values that look like numbers are numbers: create the table first where they are texts.
-        """ + "\n" + TypedText.help, flags: [version, merge, remove, life, end]
+        ID is the record's name. Columns that are not named stay as they are. Without a table of this name on this
+        device, values that look like numbers are numbers: create the table first where they are texts.
+        """ + "\n" + TypedText.help, flags: [base, merge, remove, life, end]
     ) { session in try await publish(session) },
     AppSession.tool(
       "fetch", "Reads records of the database that all users of the app share, by name.",
@@ -35,7 +35,7 @@ enum AppRecordCommands {
     ) { session in try await fetch(session) },
     AppSession.tool(
       "unpublish", "Deletes records of the database that all users of the app share.",
-      operands("TABLE ID ...", from: 2), flags: [deletedVersion]
+      operands("TABLE ID ...", from: 2), flags: [deletedBase]
     ) { session in try await unpublish(session) },
   ]
 
@@ -51,14 +51,14 @@ enum AppRecordCommands {
         .featureDisabled,
         "column '\(content.objects[0])': records are published without objects; write a row of a synced table instead")
     }
-    let base = session.options[version]
-    guard !session.options[merge] || base == nil else {
-      throw CaravanError(.invalidData, "--merge or --version: into whatever is there, or over one version?")
+    let version = session.options[base]
+    guard !session.options[merge] || version == nil else {
+      throw CaravanError(.invalidData, "--merge or --base: into whatever is there, or over one version?")
     }
-    guard base.map({ $0 > 0 }) ?? true else {
-      throw CaravanError(.invalidData, "--version: 1 or more; leave it out for a record that is not there")
+    guard version.map({ $0 > 0 }) ?? true else {
+      throw CaravanError(.invalidData, "--base: 1 or more; leave it out for a record that is not there")
     }
-    var record = CloudRecord(session.operands[1], version: base.map(UInt64.init), content.cells)
+    var record = CloudRecord(session.operands[1], version: version.map(UInt64.init), content.cells)
     for column in session.options[remove] { record[column] = CaravanModel.Value.null }
     record.expiry = try expiry(session.options)
     let outcome = try await cloud(session).save(record, mode: session.options[merge] ? .changedKeys : .ifUnchanged)
@@ -122,11 +122,11 @@ enum AppRecordCommands {
 
   private static func unpublish(_ session: AppSession) async throws {
     let ids = Array(session.operands.dropFirst())
-    guard let version = session.options[deletedVersion] else {
+    guard let version = session.options[deletedBase] else {
       return try show(try await cloud(session).delete(ids), of: ids, session)
     }
     guard ids.count == 1, version > 0 else {
-      throw CaravanError(.invalidData, "--version is of one record, and 1 or more: name that alone")
+      throw CaravanError(.invalidData, "--base is of one record, and 1 or more: name that alone")
     }
     let changes = CloudChanges([.deleteIfUnchanged(CloudRecord(ids[0], version: UInt64(version)))])
     try show(try await cloud(session).commit(changes), of: ids, session)
@@ -168,11 +168,11 @@ enum AppRecordCommands {
 
   private static func conflict(_ id: String, _ record: CloudRecord?) -> CaravanError {
     guard let version = record?.version else {
-      return CaravanError(.serverRecordChanged, "record '\(id)' is not there any more: leave --version out to make it")
+      return CaravanError(.serverRecordChanged, "record '\(id)' is not there any more: leave --base out to make it")
     }
     return CaravanError(
       .serverRecordChanged,
-      "record '\(id)' is there as version \(version): fetch it, and give --version \(version) to replace that, or --merge"
+      "record '\(id)' is there as version \(version): fetch it, and give --base \(version) to change that, or --merge"
     )
   }
 }
