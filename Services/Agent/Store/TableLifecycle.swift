@@ -41,17 +41,25 @@ struct TableLifecycle: TablePart {
     try make(table, schema: schema, properties: try Self.checked(TableProperties(), wanted, schema))
   }
 
-  /// Makes the table of the app's notifications, unless it is there. It is beside the limit of tables: the app has not
-  /// chosen to have it, and what it has subscribed to would be lost on it.
+  /// Makes the table of the app's notifications, unless it is there; one of an earlier release gains the columns that
+  /// it lacks. It is beside the limit of tables: the app has not chosen to have it, and what it has subscribed to would
+  /// be lost on it.
   /// - Parameter registration: how it is read, with which it begins: without one no crash leaves it.
   /// - Returns: whether it is new.
   func createNotificationLog(
     of app: ContainerID, _ registration: SyncRegistration
   ) throws(CaravanError) -> Bool {
     let table = TableID(app: app, name: NotificationLog.name)
-    guard catalog.tables[table] == nil else { return false }
-    let columns = NotificationLog.type.fields.map { SchemaText.Column(name: $0.name, kind: $0.kind) }
-    try make(table, schema: SchemaText(columns: columns), properties: TableProperties(), read: registration)
+    let schema = SchemaText(
+      columns: NotificationLog.type.fields.map {
+        SchemaText.Column(name: $0.name, kind: $0.kind, isList: $0.isList)
+      })
+    if let state = catalog.tables[table] {
+      let extended = try SchemaExtension.of(state.schema, by: schema, in: table.name)
+      if extended != state.schema { try extend(table, to: extended) }
+      return false
+    }
+    try make(table, schema: schema, properties: TableProperties(), read: registration)
     return true
   }
 

@@ -71,20 +71,28 @@ public enum NotificationLog {
 
   public enum Field: UInt32, Sendable, CaseIterable {
     case subscription = 1, reason, source, number, isPublic, type, zone, record, version, device, at
+    /// What its subscription has notifications show, and values of the record. `fields` is a JSON object of names and
+    /// values; `isCut` is 1 where the record had more than one notification carries.
+    case title, body, titleKey, titleArguments, bodyKey, bodyArguments, badge, sound, fields, isCut
 
     public var name: String { "\(self)" }
 
-    fileprivate var kind: FieldKind {
+    fileprivate var definition: FieldDefinition {
+      FieldDefinition(id: rawValue, name: name, kind: kind, isList: self == .titleArguments || self == .bodyArguments)
+    }
+
+    private var kind: FieldKind {
       switch self {
-      case .source, .number, .isPublic, .version: .integer
+      case .source, .number, .isPublic, .version, .badge, .isCut: .integer
       case .at: .date
-      case .subscription, .reason, .type, .zone, .record, .device: .text
+      case .subscription, .reason, .type, .zone, .record, .device, .title, .body, .titleKey, .titleArguments, .bodyKey,
+        .bodyArguments, .sound, .fields:
+        .text
       }
     }
   }
 
   /// In every container and environment, though nobody registers it: ids of registered types are smaller.
   public static let type = RecordType(
-    id: .max, definition: .max, name: name,
-    fields: Field.allCases.map { FieldDefinition(id: $0.rawValue, name: $0.name, kind: $0.kind) })
+    id: .max, definition: .max, name: name, fields: Field.allCases.map(\.definition))
 }
