@@ -51,13 +51,14 @@ extension AppRequest.Kind {
     case .beginResolution(let request): request.table
     case .resolveConflict(let request): request.table
     case .registerSync(let request): request.read ? nil : request.table
+    case .changeRecords(let request): request.table
     // An open write of that table there is not.
     case .writeObject, .truncateObject, .closeWrite: nil
     case .endResolution, .conflictedRows, .beginRead, .nextPage, .closeCursor, .readObject, .unregisterSync, .syncNow,
       .resetTable, .watch, .taken, .listen:
       nil
     case .hello, .status, .setLink, .setPolicy, .resetDevice, .listApps, .allowApp, .forgetApp, .queryCloud,
-      .manageSubscriptions, .managePushTargets:
+      .manageSubscriptions, .managePushTargets, .fetchRecords, .reserveNumbers:
       nil
     }
   }

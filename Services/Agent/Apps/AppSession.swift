@@ -175,6 +175,7 @@ public actor AppSession {
     case .queryCloud(let request): return try await query(request)
     case .manageSubscriptions(let request): return try await manage(request)
     case .managePushTargets(let request): return try await manage(request)
+    case .fetchRecords, .reserveNumbers, .changeRecords: return try await carryOutOnRecords(request)
     case .listen(let request): _ = try await store.isSynced(table(request.table))
     }
     return .done(Empty())
@@ -357,7 +358,7 @@ extension AppRequest.Kind {
     case .hello, .status, .createTable, .updateTable, .resetTable, .dropTable, .beginWrite, .writeObject,
       .truncateObject, .closeWrite, .beginRead, .nextPage, .closeCursor, .readObject, .deleteRows, .registerSync,
       .unregisterSync, .syncNow, .beginResolution, .conflictedRows, .resolveConflict, .endResolution, .watch, .taken,
-      .listen, .queryCloud, .manageSubscriptions, .managePushTargets:
+      .listen, .queryCloud, .manageSubscriptions, .managePushTargets, .fetchRecords, .reserveNumbers, .changeRecords:
       false
     }
   }

@@ -14,6 +14,12 @@ public protocol CloudControl: Sendable {
   func subscriptions(
     _ question: SubscriptionsQuestion
   ) async throws(CaravanError) -> [CaravanModel.StandingQuery]
+  /// Reads records of the public database by name, or parts of them (CK-24).
+  /// - Returns: what there is of the first ids: at least of one.
+  func fetch(_ question: RecordsQuestion) async throws(CaravanError) -> [FoundCloudRecord]
+  /// Changes records of the public database, each by itself (CK-25). The same edits may be asked for again.
+  /// - Returns: what became of the first edits: at least of one.
+  func change(_ changes: RecordChanges) async throws(CaravanError) -> [RecordOutcome]
   /// Saves, removes or lists where an app's notifications are pushed to (CK-85).
   func pushTargets(_ request: PushTargetsRequest, of app: ContainerID) async throws(CaravanError) -> PushTargetsReply
 }
@@ -30,10 +36,20 @@ extension SyncControl {
   }
 }
 
+extension CaravanError {
+  /// What an app is told that has asked the cloud itself: nothing of it is kept here.
+  var asAnswerToQuestion: CaravanError {
+    guard self == .notConnected else { return self }
+    return CaravanError(
+      .networkNotConnected, "not connected to the cloud, so it was not asked: ask again when the connection is back")
+  }
+}
+
 /// The cloud over the device's connection.
 struct CloudCalls: CloudControl {
   let exchanger: Exchanger
   let device: EnrolledDevice
+  let types: CloudTypes
 
   func query(_ question: CloudQuestion) async throws(CaravanError) -> CloudPage {
     try await CloudQueries(exchanger: exchanger, device: device).ask(question)
@@ -43,6 +59,14 @@ struct CloudCalls: CloudControl {
     _ question: SubscriptionsQuestion
   ) async throws(CaravanError) -> [CaravanModel.StandingQuery] {
     try await CloudSubscriptions(exchanger: exchanger).ask(question)
+  }
+
+  func fetch(_ question: RecordsQuestion) async throws(CaravanError) -> [FoundCloudRecord] {
+    try await CloudRecords(exchanger: exchanger, types: types).fetch(question)
+  }
+
+  func change(_ changes: RecordChanges) async throws(CaravanError) -> [RecordOutcome] {
+    try await CloudRecords(exchanger: exchanger, types: types).change(changes)
   }
 
   func pushTargets(

@@ -66,8 +66,8 @@ extension SyncEngine: SyncControl {
   }
 
   public func cloud() async throws(CaravanError) -> any CloudControl {
-    try await awaitConnection(else: .mayNotAsk)
-    return CloudCalls(exchanger: exchanger, device: identity.device)
+    do throws(CaravanError) { try await awaitConnection(else: .mayNotAsk) } catch { throw error.asAnswerToQuestion }
+    return CloudCalls(exchanger: exchanger, device: identity.device, types: dependencies.cloudTypes)
   }
 
   func endReservation(_ key: Key) { schedule.endReservation(key, isAwaited: waiters.isAwaited(key), at: moment) }

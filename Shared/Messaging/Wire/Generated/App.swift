@@ -157,6 +157,26 @@ public enum WriteClass: UInt32, Sendable, CaseIterable {
   init(c: Caravan__V1__WriteClass) { self = Self(rawValue: c.rawValue) ?? .durable }
 }
 
+public enum RecordVerdict: UInt32, Sendable, CaseIterable {
+  case unspecified = 0
+  case done = 1
+  case merged = 2
+  case conflict = 3
+  case refused = 4
+
+  var c: Caravan__V1__RecordVerdict {
+    switch self {
+    case .unspecified: CARAVAN__V1__RECORD_VERDICT__RECORD_VERDICT_UNSPECIFIED
+    case .done: CARAVAN__V1__RECORD_VERDICT__RECORD_VERDICT_DONE
+    case .merged: CARAVAN__V1__RECORD_VERDICT__RECORD_VERDICT_MERGED
+    case .conflict: CARAVAN__V1__RECORD_VERDICT__RECORD_VERDICT_CONFLICT
+    case .refused: CARAVAN__V1__RECORD_VERDICT__RECORD_VERDICT_REFUSED
+    }
+  }
+
+  init(c: Caravan__V1__RecordVerdict) { self = Self(rawValue: c.rawValue) ?? .unspecified }
+}
+
 public enum RowState: UInt32, Sendable, CaseIterable {
   case clean = 0
   case dirty = 1
@@ -284,6 +304,9 @@ public struct AppRequest: WireMessage, Equatable {
     case forgetApp(AppName)
     case queryCloud(QueryCloud)
     case manageSubscriptions(ManageSubscriptions)
+    case fetchRecords(FetchRecords)
+    case reserveNumbers(ReserveNumbers)
+    case changeRecords(ChangeRecords)
     case managePushTargets(PushTargetsRequest)
   }
 
@@ -401,6 +424,15 @@ public struct AppRequest: WireMessage, Equatable {
     case .manageSubscriptions(let value):
       m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_MANAGE_SUBSCRIPTIONS
       m.pointee.manage_subscriptions = value.pack(into: &arena)
+    case .fetchRecords(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_FETCH_RECORDS
+      m.pointee.fetch_records = value.pack(into: &arena)
+    case .reserveNumbers(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_RESERVE_NUMBERS
+      m.pointee.reserve_numbers = value.pack(into: &arena)
+    case .changeRecords(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_CHANGE_RECORDS
+      m.pointee.change_records = value.pack(into: &arena)
     case .managePushTargets(let value):
       m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_MANAGE_PUSH_TARGETS
       m.pointee.manage_push_targets = value.pack(into: &arena)
@@ -453,6 +485,12 @@ public struct AppRequest: WireMessage, Equatable {
     case CARAVAN__V1__APP_REQUEST__KIND_QUERY_CLOUD: kind = .queryCloud(try QueryCloud(c: m.pointee.query_cloud))
     case CARAVAN__V1__APP_REQUEST__KIND_MANAGE_SUBSCRIPTIONS:
       kind = .manageSubscriptions(try ManageSubscriptions(c: m.pointee.manage_subscriptions))
+    case CARAVAN__V1__APP_REQUEST__KIND_FETCH_RECORDS:
+      kind = .fetchRecords(try FetchRecords(c: m.pointee.fetch_records))
+    case CARAVAN__V1__APP_REQUEST__KIND_RESERVE_NUMBERS:
+      kind = .reserveNumbers(try ReserveNumbers(c: m.pointee.reserve_numbers))
+    case CARAVAN__V1__APP_REQUEST__KIND_CHANGE_RECORDS:
+      kind = .changeRecords(try ChangeRecords(c: m.pointee.change_records))
     case CARAVAN__V1__APP_REQUEST__KIND_MANAGE_PUSH_TARGETS:
       kind = .managePushTargets(try PushTargetsRequest(c: m.pointee.manage_push_targets))
     default: kind = nil
@@ -491,6 +529,9 @@ public struct AppReply: WireMessage, Equatable {
     case apps(AppList)
     case cloudRows(CloudRows)
     case subscriptions(SubscriptionsReply)
+    case foundRecords(FoundRecords)
+    case reservedNumbers(ReservedNumbers)
+    case changedRecords(ChangedRecords)
     case pushTargets(PushTargetsReply)
   }
 
@@ -554,6 +595,15 @@ public struct AppReply: WireMessage, Equatable {
     case .subscriptions(let value):
       m.pointee.kind_case = CARAVAN__V1__APP_REPLY__KIND_SUBSCRIPTIONS
       m.pointee.subscriptions = value.pack(into: &arena)
+    case .foundRecords(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REPLY__KIND_FOUND_RECORDS
+      m.pointee.found_records = value.pack(into: &arena)
+    case .reservedNumbers(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REPLY__KIND_RESERVED_NUMBERS
+      m.pointee.reserved_numbers = value.pack(into: &arena)
+    case .changedRecords(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REPLY__KIND_CHANGED_RECORDS
+      m.pointee.changed_records = value.pack(into: &arena)
     case .pushTargets(let value):
       m.pointee.kind_case = CARAVAN__V1__APP_REPLY__KIND_PUSH_TARGETS
       m.pointee.push_targets = value.pack(into: &arena)
@@ -581,6 +631,11 @@ public struct AppReply: WireMessage, Equatable {
     case CARAVAN__V1__APP_REPLY__KIND_CLOUD_ROWS: kind = .cloudRows(try CloudRows(c: m.pointee.cloud_rows))
     case CARAVAN__V1__APP_REPLY__KIND_SUBSCRIPTIONS:
       kind = .subscriptions(try SubscriptionsReply(c: m.pointee.subscriptions))
+    case CARAVAN__V1__APP_REPLY__KIND_FOUND_RECORDS: kind = .foundRecords(try FoundRecords(c: m.pointee.found_records))
+    case CARAVAN__V1__APP_REPLY__KIND_RESERVED_NUMBERS:
+      kind = .reservedNumbers(try ReservedNumbers(c: m.pointee.reserved_numbers))
+    case CARAVAN__V1__APP_REPLY__KIND_CHANGED_RECORDS:
+      kind = .changedRecords(try ChangedRecords(c: m.pointee.changed_records))
     case CARAVAN__V1__APP_REPLY__KIND_PUSH_TARGETS: kind = .pushTargets(try PushTargetsReply(c: m.pointee.push_targets))
     default: kind = nil
     }
@@ -2063,6 +2118,416 @@ public struct CloudRows: WireMessage, Equatable {
   }
 }
 
+public struct FetchRecords: WireMessage, Equatable {
+  public var table: String
+  public var publicDatabase: Bool
+  public var ids: [String]
+  public var columns: [String]
+
+  public init(
+    table: String = "",
+    publicDatabase: Bool = false,
+    ids: [String] = [],
+    columns: [String] = []
+  ) {
+    self.table = table
+    self.publicDatabase = publicDatabase
+    self.ids = ids
+    self.columns = columns
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__FetchRecords> {
+    let m = arena.make(Caravan__V1__FetchRecords.self, caravan__v1__fetch_records__init)
+    if !table.isEmpty { m.pointee.table = arena.string(table) }
+    if publicDatabase { m.pointee.has_public_database = 1; m.pointee.public_database = publicDatabase ? 1 : 0 }
+    (m.pointee.n_ids, m.pointee.ids) = arena.strings(ids)
+    (m.pointee.n_columns, m.pointee.columns) = arena.strings(columns)
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__FetchRecords>) throws(WireError) {
+    table = try copyText(m.pointee.table)
+    publicDatabase = m.pointee.has_public_database != 0 ? m.pointee.public_database != 0 : false
+    ids = try copyStrings(m.pointee.n_ids, m.pointee.ids)
+    columns = try copyStrings(m.pointee.n_columns, m.pointee.columns)
+  }
+
+  static let shape = 147
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__fetch_records__get_packed_size(m)) { caravan__v1__fetch_records__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__fetch_records__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct FoundRecords: WireMessage, Equatable {
+  public var records: [FoundRecord]
+
+  public init(
+    records: [FoundRecord] = []
+  ) {
+    self.records = records
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__FoundRecords> {
+    let m = arena.make(Caravan__V1__FoundRecords.self, caravan__v1__found_records__init)
+    (m.pointee.n_records, m.pointee.records) = arena.messages(records) { $0.pack(into: &$1) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__FoundRecords>) throws(WireError) {
+    records = try copyMessages(m.pointee.n_records, m.pointee.records) { (p) throws(WireError) in
+      try FoundRecord(c: p)
+    }
+  }
+
+  static let shape = 148
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__found_records__get_packed_size(m)) { caravan__v1__found_records__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__found_records__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct FoundRecord: WireMessage, Equatable {
+  public var row: Row?
+  public var failure: Failure?
+
+  public init(
+    row: Row? = nil,
+    failure: Failure? = nil
+  ) {
+    self.row = row
+    self.failure = failure
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__FoundRecord> {
+    let m = arena.make(Caravan__V1__FoundRecord.self, caravan__v1__found_record__init)
+    if let row { m.pointee.row = row.pack(into: &arena) }
+    if let failure { m.pointee.failure = failure.pack(into: &arena) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__FoundRecord>) throws(WireError) {
+    row = if let p = m.pointee.row { try Row(c: p) } else { nil }
+    failure = if let p = m.pointee.failure { try Failure(c: p) } else { nil }
+  }
+
+  static let shape = 149
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__found_record__get_packed_size(m)) { caravan__v1__found_record__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__found_record__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct ReserveNumbers: WireMessage, Equatable {
+  public var count: UInt32
+
+  public init(
+    count: UInt32 = 0
+  ) {
+    self.count = count
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ReserveNumbers> {
+    let m = arena.make(Caravan__V1__ReserveNumbers.self, caravan__v1__reserve_numbers__init)
+    if count != 0 { m.pointee.has_count = 1; m.pointee.count = count }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ReserveNumbers>) throws(WireError) {
+    count = m.pointee.has_count != 0 ? m.pointee.count : 0
+  }
+
+  static let shape = 150
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__reserve_numbers__get_packed_size(m)) { caravan__v1__reserve_numbers__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__reserve_numbers__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct ReservedNumbers: WireMessage, Equatable {
+  public var epoch: UInt64
+  public var first: UInt64
+
+  public init(
+    epoch: UInt64 = 0,
+    first: UInt64 = 0
+  ) {
+    self.epoch = epoch
+    self.first = first
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ReservedNumbers> {
+    let m = arena.make(Caravan__V1__ReservedNumbers.self, caravan__v1__reserved_numbers__init)
+    if epoch != 0 { m.pointee.has_epoch = 1; m.pointee.epoch = epoch }
+    if first != 0 { m.pointee.has_first = 1; m.pointee.first = first }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ReservedNumbers>) throws(WireError) {
+    epoch = m.pointee.has_epoch != 0 ? m.pointee.epoch : 0
+    first = m.pointee.has_first != 0 ? m.pointee.first : 0
+  }
+
+  static let shape = 151
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__reserved_numbers__get_packed_size(m)) { caravan__v1__reserved_numbers__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__reserved_numbers__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct ChangeRecords: WireMessage, Equatable {
+  public var table: String
+  public var publicDatabase: Bool
+  public var epoch: UInt64
+  public var changes: [RecordChange]
+
+  public init(
+    table: String = "",
+    publicDatabase: Bool = false,
+    epoch: UInt64 = 0,
+    changes: [RecordChange] = []
+  ) {
+    self.table = table
+    self.publicDatabase = publicDatabase
+    self.epoch = epoch
+    self.changes = changes
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ChangeRecords> {
+    let m = arena.make(Caravan__V1__ChangeRecords.self, caravan__v1__change_records__init)
+    if !table.isEmpty { m.pointee.table = arena.string(table) }
+    if publicDatabase { m.pointee.has_public_database = 1; m.pointee.public_database = publicDatabase ? 1 : 0 }
+    if epoch != 0 { m.pointee.has_epoch = 1; m.pointee.epoch = epoch }
+    (m.pointee.n_changes, m.pointee.changes) = arena.messages(changes) { $0.pack(into: &$1) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ChangeRecords>) throws(WireError) {
+    table = try copyText(m.pointee.table)
+    publicDatabase = m.pointee.has_public_database != 0 ? m.pointee.public_database != 0 : false
+    epoch = m.pointee.has_epoch != 0 ? m.pointee.epoch : 0
+    changes = try copyMessages(m.pointee.n_changes, m.pointee.changes) { (p) throws(WireError) in
+      try RecordChange(c: p)
+    }
+  }
+
+  static let shape = 152
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__change_records__get_packed_size(m)) { caravan__v1__change_records__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__change_records__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct RecordChange: WireMessage, Equatable {
+  public var number: UInt64
+  public var id: String
+  public var deletion: Bool
+  public var basedOn: UInt64?
+  public var cells: [Cell]
+  public var expires: UInt64?
+  public var ttlMilliseconds: UInt64
+
+  public init(
+    number: UInt64 = 0,
+    id: String = "",
+    deletion: Bool = false,
+    basedOn: UInt64? = nil,
+    cells: [Cell] = [],
+    expires: UInt64? = nil,
+    ttlMilliseconds: UInt64 = 0
+  ) {
+    self.number = number
+    self.id = id
+    self.deletion = deletion
+    self.basedOn = basedOn
+    self.cells = cells
+    self.expires = expires
+    self.ttlMilliseconds = ttlMilliseconds
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__RecordChange> {
+    let m = arena.make(Caravan__V1__RecordChange.self, caravan__v1__record_change__init)
+    if number != 0 { m.pointee.has_number = 1; m.pointee.number = number }
+    if !id.isEmpty { m.pointee.id = arena.string(id) }
+    if deletion { m.pointee.has_deletion = 1; m.pointee.deletion = deletion ? 1 : 0 }
+    if let basedOn { m.pointee.has_based_on = 1; m.pointee.based_on = basedOn }
+    (m.pointee.n_cells, m.pointee.cells) = arena.messages(cells) { $0.pack(into: &$1) }
+    if let expires { m.pointee.has_expires = 1; m.pointee.expires = expires }
+    if ttlMilliseconds != 0 { m.pointee.has_ttl_milliseconds = 1; m.pointee.ttl_milliseconds = ttlMilliseconds }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__RecordChange>) throws(WireError) {
+    number = m.pointee.has_number != 0 ? m.pointee.number : 0
+    id = try copyText(m.pointee.id)
+    deletion = m.pointee.has_deletion != 0 ? m.pointee.deletion != 0 : false
+    basedOn = m.pointee.has_based_on != 0 ? m.pointee.based_on : nil
+    cells = try copyMessages(m.pointee.n_cells, m.pointee.cells) { (p) throws(WireError) in try Cell(c: p) }
+    expires = m.pointee.has_expires != 0 ? m.pointee.expires : nil
+    ttlMilliseconds = m.pointee.has_ttl_milliseconds != 0 ? m.pointee.ttl_milliseconds : 0
+  }
+
+  static let shape = 153
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__record_change__get_packed_size(m)) { caravan__v1__record_change__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__record_change__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct ChangedRecords: WireMessage, Equatable {
+  public var outcomes: [RecordOutcome]
+
+  public init(
+    outcomes: [RecordOutcome] = []
+  ) {
+    self.outcomes = outcomes
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ChangedRecords> {
+    let m = arena.make(Caravan__V1__ChangedRecords.self, caravan__v1__changed_records__init)
+    (m.pointee.n_outcomes, m.pointee.outcomes) = arena.messages(outcomes) { $0.pack(into: &$1) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ChangedRecords>) throws(WireError) {
+    outcomes = try copyMessages(m.pointee.n_outcomes, m.pointee.outcomes) { (p) throws(WireError) in
+      try RecordOutcome(c: p)
+    }
+  }
+
+  static let shape = 154
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__changed_records__get_packed_size(m)) { caravan__v1__changed_records__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__changed_records__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct RecordOutcome: WireMessage, Equatable {
+  public var verdict: RecordVerdict
+  public var version: UInt64
+  public var row: Row?
+  public var failure: Failure?
+  public var modifiedMilliseconds: UInt64
+  public var modifiedBy: String
+
+  public init(
+    verdict: RecordVerdict = .unspecified,
+    version: UInt64 = 0,
+    row: Row? = nil,
+    failure: Failure? = nil,
+    modifiedMilliseconds: UInt64 = 0,
+    modifiedBy: String = ""
+  ) {
+    self.verdict = verdict
+    self.version = version
+    self.row = row
+    self.failure = failure
+    self.modifiedMilliseconds = modifiedMilliseconds
+    self.modifiedBy = modifiedBy
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__RecordOutcome> {
+    let m = arena.make(Caravan__V1__RecordOutcome.self, caravan__v1__record_outcome__init)
+    if verdict != .unspecified { m.pointee.has_verdict = 1; m.pointee.verdict = verdict.c }
+    if version != 0 { m.pointee.has_version = 1; m.pointee.version = version }
+    if let row { m.pointee.row = row.pack(into: &arena) }
+    if let failure { m.pointee.failure = failure.pack(into: &arena) }
+    if modifiedMilliseconds != 0 {
+      m.pointee.has_modified_milliseconds = 1
+      m.pointee.modified_milliseconds = modifiedMilliseconds
+    }
+    if !modifiedBy.isEmpty { m.pointee.modified_by = arena.string(modifiedBy) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__RecordOutcome>) throws(WireError) {
+    verdict = m.pointee.has_verdict != 0 ? RecordVerdict(c: m.pointee.verdict) : .unspecified
+    version = m.pointee.has_version != 0 ? m.pointee.version : 0
+    row = if let p = m.pointee.row { try Row(c: p) } else { nil }
+    failure = if let p = m.pointee.failure { try Failure(c: p) } else { nil }
+    modifiedMilliseconds = m.pointee.has_modified_milliseconds != 0 ? m.pointee.modified_milliseconds : 0
+    modifiedBy = try copyText(m.pointee.modified_by)
+  }
+
+  static let shape = 155
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__record_outcome__get_packed_size(m)) { caravan__v1__record_outcome__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__record_outcome__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
 public struct ManageSubscriptions: WireMessage, Equatable {
   public var publicDatabase: Bool
   public var save: StandingQuery?
@@ -2092,7 +2557,7 @@ public struct ManageSubscriptions: WireMessage, Equatable {
     remove = try copyText(m.pointee.remove)
   }
 
-  static let shape = 147
+  static let shape = 156
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2128,7 +2593,7 @@ public struct CursorRef: WireMessage, Equatable {
     cursor = m.pointee.has_cursor != 0 ? m.pointee.cursor : 0
   }
 
-  static let shape = 148
+  static let shape = 157
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2167,7 +2632,7 @@ public struct ObjectInfo: WireMessage, Equatable {
     size = m.pointee.has_size != 0 ? m.pointee.size : 0
   }
 
-  static let shape = 149
+  static let shape = 158
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2193,6 +2658,7 @@ public struct Row: WireMessage, Equatable {
   public var createdBy: String
   public var modifiedMilliseconds: UInt64
   public var modifiedBy: String
+  public var expiresMilliseconds: UInt64
 
   public init(
     id: String = "",
@@ -2204,7 +2670,8 @@ public struct Row: WireMessage, Equatable {
     createdMilliseconds: UInt64 = 0,
     createdBy: String = "",
     modifiedMilliseconds: UInt64 = 0,
-    modifiedBy: String = ""
+    modifiedBy: String = "",
+    expiresMilliseconds: UInt64 = 0
   ) {
     self.id = id
     self.version = version
@@ -2216,6 +2683,7 @@ public struct Row: WireMessage, Equatable {
     self.createdBy = createdBy
     self.modifiedMilliseconds = modifiedMilliseconds
     self.modifiedBy = modifiedBy
+    self.expiresMilliseconds = expiresMilliseconds
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Row> {
@@ -2236,6 +2704,10 @@ public struct Row: WireMessage, Equatable {
       m.pointee.modified_milliseconds = modifiedMilliseconds
     }
     if !modifiedBy.isEmpty { m.pointee.modified_by = arena.string(modifiedBy) }
+    if expiresMilliseconds != 0 {
+      m.pointee.has_expires_milliseconds = 1
+      m.pointee.expires_milliseconds = expiresMilliseconds
+    }
     return m
   }
 
@@ -2250,9 +2722,10 @@ public struct Row: WireMessage, Equatable {
     createdBy = try copyText(m.pointee.created_by)
     modifiedMilliseconds = m.pointee.has_modified_milliseconds != 0 ? m.pointee.modified_milliseconds : 0
     modifiedBy = try copyText(m.pointee.modified_by)
+    expiresMilliseconds = m.pointee.has_expires_milliseconds != 0 ? m.pointee.expires_milliseconds : 0
   }
 
-  static let shape = 150
+  static let shape = 159
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2296,7 +2769,7 @@ public struct RowPage: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
-  static let shape = 151
+  static let shape = 160
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2360,7 +2833,7 @@ public struct ReadObject: WireMessage, Equatable {
     copy = m.pointee.has_copy != 0 ? RowCopy(c: m.pointee.copy) : .mine
   }
 
-  static let shape = 152
+  static let shape = 161
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2399,7 +2872,7 @@ public struct ObjectBytes: WireMessage, Equatable {
     size = m.pointee.has_size != 0 ? m.pointee.size : 0
   }
 
-  static let shape = 153
+  static let shape = 162
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2438,7 +2911,7 @@ public struct DeleteRows: WireMessage, Equatable {
     selection = if let p = m.pointee.selection { try Selection(c: p) } else { nil }
   }
 
-  static let shape = 154
+  static let shape = 163
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2472,7 +2945,7 @@ public struct Affected: WireMessage, Equatable {
     rows = m.pointee.has_rows != 0 ? m.pointee.rows : 0
   }
 
-  static let shape = 155
+  static let shape = 164
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2538,7 +3011,7 @@ public struct RegisterSync: WireMessage, Equatable {
     loss = if let p = m.pointee.loss { try LossTolerance(c: p) } else { nil }
   }
 
-  static let shape = 156
+  static let shape = 165
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2585,7 +3058,7 @@ public struct LossTolerance: WireMessage, Equatable {
     onRequest = m.pointee.has_on_request != 0 ? m.pointee.on_request != 0 : false
   }
 
-  static let shape = 157
+  static let shape = 166
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2624,7 +3097,7 @@ public struct UnregisterSync: WireMessage, Equatable {
     read = m.pointee.has_read != 0 ? m.pointee.read != 0 : false
   }
 
-  static let shape = 158
+  static let shape = 167
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2668,7 +3141,7 @@ public struct SyncNow: WireMessage, Equatable {
     read = m.pointee.has_read != 0 ? m.pointee.read != 0 : false
   }
 
-  static let shape = 159
+  static let shape = 168
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2707,7 +3180,7 @@ public struct ConflictedRows: WireMessage, Equatable {
     after = try copyText(m.pointee.after)
   }
 
-  static let shape = 160
+  static let shape = 169
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2756,7 +3229,7 @@ public struct ConflictRow: WireMessage, Equatable {
     mineDeleted = m.pointee.has_mine_deleted != 0 ? m.pointee.mine_deleted != 0 : false
   }
 
-  static let shape = 161
+  static let shape = 170
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2797,7 +3270,7 @@ public struct ConflictPage: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
-  static let shape = 162
+  static let shape = 171
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2851,7 +3324,7 @@ public struct ResolveConflict: WireMessage, Equatable {
     fromTheirs = try copyStrings(m.pointee.n_from_theirs, m.pointee.from_theirs)
   }
 
-  static let shape = 163
+  static let shape = 172
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2890,7 +3363,7 @@ public struct EndResolution: WireMessage, Equatable {
     abandon = m.pointee.has_abandon != 0 ? m.pointee.abandon != 0 : false
   }
 
-  static let shape = 164
+  static let shape = 173
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2934,7 +3407,7 @@ public struct SetLink: WireMessage, Equatable {
     automatic = m.pointee.has_automatic != 0 ? m.pointee.automatic != 0 : false
   }
 
-  static let shape = 165
+  static let shape = 174
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2973,7 +3446,7 @@ public struct NetworkPolicy: WireMessage, Equatable {
     budgets = try copyMessages(m.pointee.n_budgets, m.pointee.budgets) { (p) throws(WireError) in try LinkBudget(c: p) }
   }
 
-  static let shape = 166
+  static let shape = 175
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3017,7 +3490,7 @@ public struct LinkBudget: WireMessage, Equatable {
     usedToday = m.pointee.has_used_today != 0 ? m.pointee.used_today : 0
   }
 
-  static let shape = 167
+  static let shape = 176
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3081,7 +3554,7 @@ public struct Upcall: WireMessage, Equatable {
     after = m.pointee.has_after != 0 ? m.pointee.after : 0
   }
 
-  static let shape = 168
+  static let shape = 177
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3150,7 +3623,7 @@ public struct SyncEvent: WireMessage, Equatable {
     sessions = m.pointee.has_sessions != 0 ? m.pointee.sessions : 0
   }
 
-  static let shape = 169
+  static let shape = 178
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3294,7 +3767,7 @@ public struct TableStatus: WireMessage, Equatable {
     }
   }
 
-  static let shape = 170
+  static let shape = 179
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3338,7 +3811,7 @@ public struct SettingChange: WireMessage, Equatable {
     now = try copyText(m.pointee.now)
   }
 
-  static let shape = 171
+  static let shape = 180
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3397,7 +3870,7 @@ public struct LossStatus: WireMessage, Equatable {
     lostToBusyServer = m.pointee.has_lost_to_busy_server != 0 ? m.pointee.lost_to_busy_server : 0
   }
 
-  static let shape = 172
+  static let shape = 181
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3516,7 +3989,7 @@ public struct AgentStatus: WireMessage, Equatable {
     unreachable = try copyText(m.pointee.unreachable)
   }
 
-  static let shape = 173
+  static let shape = 182
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3565,7 +4038,7 @@ public struct LinkUsage: WireMessage, Equatable {
     bytesDown = m.pointee.has_bytes_down != 0 ? m.pointee.bytes_down : 0
   }
 
-  static let shape = 174
+  static let shape = 183
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3604,7 +4077,7 @@ public struct CounterValue: WireMessage, Equatable {
     value = m.pointee.has_value != 0 ? m.pointee.value : 0
   }
 
-  static let shape = 175
+  static let shape = 184
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

@@ -3476,7 +3476,7 @@ const ProtobufCMessageDescriptor caravan__v1__hello__descriptor =
   (ProtobufCMessageInit) caravan__v1__hello__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__propose_table__field_descriptors[4] =
+static const ProtobufCFieldDescriptor caravan__v1__propose_table__field_descriptors[5] =
 {
   {
     "container",
@@ -3526,17 +3526,30 @@ static const ProtobufCFieldDescriptor caravan__v1__propose_table__field_descript
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "partial",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__ProposeTable, has_partial),
+    offsetof(Caravan__V1__ProposeTable, partial),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__propose_table__field_indices_by_name[] = {
   0,   /* field[0] = container */
   3,   /* field[3] = declared */
+  4,   /* field[4] = partial */
   2,   /* field[2] = remembered */
   1,   /* field[1] = type */
 };
 static const ProtobufCIntRange caravan__v1__propose_table__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor caravan__v1__propose_table__descriptor =
 {
@@ -3546,7 +3559,7 @@ const ProtobufCMessageDescriptor caravan__v1__propose_table__descriptor =
   "Caravan__V1__ProposeTable",
   "caravan.v1",
   sizeof(Caravan__V1__ProposeTable),
-  4,
+  5,
   caravan__v1__propose_table__field_descriptors,
   caravan__v1__propose_table__field_indices_by_name,
   1,  caravan__v1__propose_table__number_ranges,
@@ -4701,7 +4714,7 @@ const ProtobufCMessageDescriptor caravan__v1__drop_table__descriptor =
   (ProtobufCMessageInit) caravan__v1__drop_table__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__read_records__field_descriptors[5] =
+static const ProtobufCFieldDescriptor caravan__v1__read_records__field_descriptors[6] =
 {
   {
     "container",
@@ -4763,18 +4776,31 @@ static const ProtobufCFieldDescriptor caravan__v1__read_records__field_descripto
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "type",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__ReadRecords, has_type),
+    offsetof(Caravan__V1__ReadRecords, type),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__read_records__field_indices_by_name[] = {
   0,   /* field[0] = container */
   4,   /* field[4] = database */
   3,   /* field[3] = fields */
   2,   /* field[2] = names */
+  5,   /* field[5] = type */
   1,   /* field[1] = zone */
 };
 static const ProtobufCIntRange caravan__v1__read_records__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor caravan__v1__read_records__descriptor =
 {
@@ -4784,7 +4810,7 @@ const ProtobufCMessageDescriptor caravan__v1__read_records__descriptor =
   "Caravan__V1__ReadRecords",
   "caravan.v1",
   sizeof(Caravan__V1__ReadRecords),
-  5,
+  6,
   caravan__v1__read_records__field_descriptors,
   caravan__v1__read_records__field_indices_by_name,
   1,  caravan__v1__read_records__number_ranges,

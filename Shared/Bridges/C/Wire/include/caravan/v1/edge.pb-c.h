@@ -343,10 +343,16 @@ struct  Caravan__V1__ProposeTable
    */
   protobuf_c_boolean has_declared;
   protobuf_c_boolean declared;
+  /*
+   * Its fields are those that are needed: the type may have others, and keeps them. Without fields it is only looked
+   * for, and nothing is registered.
+   */
+  protobuf_c_boolean has_partial;
+  protobuf_c_boolean partial;
 };
 #define CARAVAN__V1__PROPOSE_TABLE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__propose_table__descriptor) \
-    , NULL, NULL, 0, 0, 0, 0 }
+    , NULL, NULL, 0, 0, 0, 0, 0, 0 }
 
 
 /*
@@ -712,10 +718,15 @@ struct  Caravan__V1__ReadRecords
   uint32_t *fields;
   protobuf_c_boolean has_database;
   Caravan__V1__DatabaseScope database;
+  /*
+   * only records of this type, in whichever version; 0: of any
+   */
+  protobuf_c_boolean has_type;
+  uint32_t type;
 };
 #define CARAVAN__V1__READ_RECORDS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__read_records__descriptor) \
-    , NULL, NULL, 0,NULL, 0,NULL, 0, CARAVAN__V1__DATABASE_SCOPE__DATABASE_SCOPE_PRIVATE }
+    , NULL, NULL, 0,NULL, 0,NULL, 0, CARAVAN__V1__DATABASE_SCOPE__DATABASE_SCOPE_PRIVATE, 0, 0 }
 
 
 struct  Caravan__V1__ListZones
