@@ -6,12 +6,14 @@ import CaravanStorageClient
 import CaravanSyncCore
 import CaravanWire
 
-// Where notifications of the user's apps are pushed to (CK-85).
-extension DeviceSession {
-  func pushTargets(
+/// Where notifications of the user's apps are pushed to (CK-85).
+struct PushTargetCalls: SessionPart {
+  let session: DeviceSession
+
+  func answer(
     _ question: AskPushTargets, _ account: ReplyAccount
   ) async throws(CaravanError) -> PushTargetsResult {
-    let database = try database(question.container, .private)
+    let database = try session.database(question.container, .private)
     let request = try PushTargetsRequest.decode(question.request)
     guard request.save == nil || request.remove.isEmpty else {
       throw CaravanError(.invalidData, "a push target is saved, or one is removed: ask for one after the other")
@@ -91,24 +93,25 @@ extension DeviceSession {
 
   // MARK: What is kept
 
-  private func zone(_ name: String) throws(CaravanError) -> ZoneID {
-    try ZoneID(DatabaseID(container: .system, environment: environment, owner: user), name)
+  /// Of the system container, where no device comes.
+  private func hidden(_ name: String) throws(CaravanError) -> ZoneID {
+    try ZoneID(DatabaseID(container: .system, environment: device.environment, owner: device.user), name)
   }
 
   private func write(
     _ change: CaravanModel.Mutation.Change, _ id: String, of container: ContainerID, to zone: String
   ) async throws(CaravanError) {
     let mutation = CaravanModel.Mutation(name: PushTargets.record(container, id), base: .any, change: change)
-    _ = try await cloud.storage.commit(to: try self.zone(zone), [mutation])
+    _ = try await cloud.storage.commit(to: try hidden(zone), [mutation])
   }
 
   private func stored(of container: ContainerID) async throws(CaravanError) -> [StoredTarget] {
     var found: [StoredTarget] = []
     var request = ReadChangesRequest(
-      zone: ZoneRef(try zone(PushTargets.zone)), maxRecords: UInt32(Limits.recordsPerCommit),
+      zone: ZoneRef(try hidden(PushTargets.zone)), maxRecords: UInt32(Limits.recordsPerCommit),
       maxBytes: UInt32(Limits.pageBytes))
     while true {
-      let reply = try await cloud.storage.changes(of: try zone(PushTargets.zone), request)
+      let reply = try await cloud.storage.changes(of: try hidden(PushTargets.zone), request)
       for entry in try EntryPage.decode(reply.page).entries where !entry.deleted {
         guard PushTargets.place(entry.name)?.container == container,
           let target: StoredTarget = PushTargets.value(of: entry.body)
@@ -125,7 +128,7 @@ extension DeviceSession {
     of id: String, in container: ContainerID, _ target: StoredTarget
   ) async throws(CaravanError) -> PushState? {
     let entry = try await cloud.storage.fetch(
-      [PushTargets.record(container, id)], from: try zone(PushTargets.stateZone)
+      [PushTargets.record(container, id)], from: try hidden(PushTargets.stateZone)
     ).first
     guard let entry, let stored: StoredTargetState = PushTargets.value(of: entry.body),
       stored.registration == target.registration
@@ -139,7 +142,7 @@ extension DeviceSession {
     var states: [String: StoredTargetState] = [:]
     if !ids.isEmpty {
       let names = ids.map { PushTargets.record(container, $0) }
-      for entry in try await cloud.storage.fetch(names, from: try zone(PushTargets.stateZone)) {
+      for entry in try await cloud.storage.fetch(names, from: try hidden(PushTargets.stateZone)) {
         guard let place = PushTargets.place(entry.name) else { continue }
         states[place.id] = PushTargets.value(of: entry.body)
       }
