@@ -23,6 +23,8 @@ public actor AppSession {
   private let knowsLists: Bool
   /// Tables the app wants to hear of, and how far it has been told.
   private var watched: [TableID: Watching] = [:]
+  /// Live queries that are open, by the app's numbers.
+  var lives: [UInt64: UInt64] = [:]
   private var isEnded = false
 
   private struct Watching {
@@ -174,6 +176,9 @@ public actor AppSession {
     case .taken(let taken): try await store.tell(table(taken.table), upTo: taken.number)
     case .queryCloud(let request): return try await query(request)
     case .manageSubscriptions(let request): return try await manage(request)
+    case .beginLive(let request): try await beginLive(request)
+    case .nextLive(let live): return await nextLive(live, try await claimLive(live))
+    case .endLive(let live): await endLive(live)
     case .listen(let request): _ = try await store.isSynced(table(request.table))
     }
     return .done(Empty())
@@ -356,7 +361,7 @@ extension AppRequest.Kind {
     case .hello, .status, .createTable, .updateTable, .resetTable, .dropTable, .beginWrite, .writeObject,
       .truncateObject, .closeWrite, .beginRead, .nextPage, .closeCursor, .readObject, .deleteRows, .registerSync,
       .unregisterSync, .syncNow, .beginResolution, .conflictedRows, .resolveConflict, .endResolution, .watch, .taken,
-      .listen, .queryCloud, .manageSubscriptions:
+      .listen, .queryCloud, .manageSubscriptions, .beginLive, .nextLive, .endLive:
       false
     }
   }

@@ -1,4 +1,4 @@
-internal import CaravanAgentCore
+public import CaravanAgentCore
 internal import CaravanAgentNetwork
 public import CaravanModel
 internal import CaravanWire
@@ -23,6 +23,8 @@ public struct CloudQuestion: Sendable, Hashable {
   public var fields: [String] = []
   /// How many records there are is all that is asked.
   public var isCount = false
+  /// It stands for a read of this table: asked over links that the table's registration allows.
+  public var readOf: TableID?
 
   public init(app: ContainerID, type: String) {
     self.app = app

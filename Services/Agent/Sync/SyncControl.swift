@@ -28,6 +28,8 @@ public protocol SyncControl: Sendable {
   func setPolicy(_ policy: NetworkPolicy) async throws(CaravanError)
   /// `tell` is called at the end of every session that something came of (REC-28); it must return at once.
   func whenSessionsEnd(_ tell: @escaping @Sendable (SessionReport) -> Void) async
+  /// `tell` is called when there is a connection to the cloud that there was not; it must return at once.
+  func whenConnected(_ tell: @escaping @Sendable () -> Void) async
   /// Asks the cloud, over whatever link there is: about the app's database of the device's user, or the public one.
   /// - Throws: `networkNotConnected`, `networkNotPermitted`, or what the cloud refused.
   func query(_ question: CloudQuestion) async throws(CaravanError) -> CloudPage

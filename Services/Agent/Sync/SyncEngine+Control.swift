@@ -66,6 +66,9 @@ extension SyncEngine: SyncControl {
   }
 
   public func query(_ question: CloudQuestion) async throws(CaravanError) -> CloudPage {
+    if let table = question.readOf, !schedule.permits(Key(table, .read), isDemanded: false) {
+      throw notPermitted(table)
+    }
     try await awaitConnection(else: .mayNotAsk)
     return try await CloudQueries(exchanger: exchanger, device: identity.device).ask(question)
   }

@@ -10,7 +10,8 @@ enum AppCommands {
   static let leadingFlags: Set<String> = ["socket", "app"]
 
   static let tools: [Tool] =
-    tables + AppRowCommands.tools + [AppCloudCommand.tool, AppBatchCommand.tool] + AppSyncCommands.tools
+    tables + AppRowCommands.tools + [AppCloudCommand.tool, AppLiveCommand.tool, AppBatchCommand.tool]
+    + AppSyncCommands.tools
     + AppSubscriptionCommands.tools
     + AppConflictCommands.tools + AppDeviceCommands.tools
 

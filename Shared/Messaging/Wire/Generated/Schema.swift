@@ -81,7 +81,7 @@ public struct ProposeTypeRequest: WireMessage, Equatable {
     device = try copyText(m.pointee.device)
   }
 
-  static let shape = 243
+  static let shape = 247
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -132,7 +132,7 @@ public struct TypeRequest: WireMessage, Equatable {
     name = try copyText(m.pointee.name)
   }
 
-  static let shape = 244
+  static let shape = 248
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -166,7 +166,7 @@ public struct TypeReply: WireMessage, Equatable {
     type = if let p = m.pointee.type { try RecordType(c: p) } else { nil }
   }
 
-  static let shape = 245
+  static let shape = 249
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -205,7 +205,7 @@ public struct GrantsRequest: WireMessage, Equatable {
     environment = try copyText(m.pointee.environment)
   }
 
-  static let shape = 246
+  static let shape = 250
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -249,7 +249,7 @@ public struct GrantedType: WireMessage, Equatable {
     grants = if let p = m.pointee.grants { try TypeGrants(c: p) } else { nil }
   }
 
-  static let shape = 247
+  static let shape = 251
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -290,7 +290,7 @@ public struct GrantsReply: WireMessage, Equatable {
     }
   }
 
-  static let shape = 248
+  static let shape = 252
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -329,7 +329,7 @@ public struct RetiredType: WireMessage, Equatable {
     versions = copyScalars(m.pointee.n_versions, m.pointee.versions)
   }
 
-  static let shape = 249
+  static let shape = 253
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -368,7 +368,7 @@ public struct ContainerSettings: WireMessage, Equatable {
     privateShards = m.pointee.has_private_shards != 0 ? m.pointee.private_shards : 0
   }
 
-  static let shape = 250
+  static let shape = 254
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -427,7 +427,7 @@ public struct ContainerRequest: WireMessage, Equatable {
     byOperator = m.pointee.has_by_operator != 0 ? m.pointee.by_operator != 0 : false
   }
 
-  static let shape = 251
+  static let shape = 255
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -461,7 +461,7 @@ public struct ContainerReply: WireMessage, Equatable {
     settings = if let p = m.pointee.settings { try ContainerSettings(c: p) } else { nil }
   }
 
-  static let shape = 252
+  static let shape = 256
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -505,7 +505,7 @@ public struct ListTypesRequest: WireMessage, Equatable {
     user = try copyText(m.pointee.user)
   }
 
-  static let shape = 253
+  static let shape = 257
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -544,7 +544,7 @@ public struct ListTypesReply: WireMessage, Equatable {
     schema = m.pointee.has_schema != 0 ? m.pointee.schema : 0
   }
 
-  static let shape = 254
+  static let shape = 258
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -641,7 +641,7 @@ public struct ChangeSchemaRequest: WireMessage, Equatable {
     }
   }
 
-  static let shape = 255
+  static let shape = 259
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -677,7 +677,7 @@ public struct PromoteTypes: WireMessage, Equatable {
     types = try copyStrings(m.pointee.n_types, m.pointee.types)
   }
 
-  static let shape = 256
+  static let shape = 260
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -704,7 +704,7 @@ public struct ResetTypes: WireMessage, Equatable {
   init(c m: UnsafePointer<Caravan__V1__ResetTypes>) throws(WireError) {
   }
 
-  static let shape = 257
+  static let shape = 261
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -743,7 +743,7 @@ public struct ImportTypes: WireMessage, Equatable {
     removes = m.pointee.has_removes != 0 ? m.pointee.removes != 0 : false
   }
 
-  static let shape = 258
+  static let shape = 262
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -782,7 +782,7 @@ public struct RemoveType: WireMessage, Equatable {
     field = try copyText(m.pointee.field)
   }
 
-  static let shape = 259
+  static let shape = 263
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -823,7 +823,7 @@ public struct IndexFields: WireMessage, Equatable {
     }
   }
 
-  static let shape = 260
+  static let shape = 264
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -857,7 +857,7 @@ public struct ChangeSchemaReply: WireMessage, Equatable {
     change = if let p = m.pointee.change { try SchemaChange(c: p) } else { nil }
   }
 
-  static let shape = 261
+  static let shape = 265
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -913,7 +913,7 @@ public struct SchemaDifference: WireMessage, Equatable {
     now = try copyText(m.pointee.now)
   }
 
-  static let shape = 262
+  static let shape = 266
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -984,7 +984,7 @@ public struct SchemaChange: WireMessage, Equatable {
     }
   }
 
-  static let shape = 263
+  static let shape = 267
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1038,7 +1038,7 @@ public struct SchemaHistoryRequest: WireMessage, Equatable {
     limit = m.pointee.has_limit != 0 ? m.pointee.limit : 0
   }
 
-  static let shape = 264
+  static let shape = 268
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1081,7 +1081,7 @@ public struct SchemaHistoryReply: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
-  static let shape = 265
+  static let shape = 269
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1139,7 +1139,7 @@ public struct SchemaCall: WireMessage, Equatable {
     }
   }
 
-  static let shape = 266
+  static let shape = 270
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1195,7 +1195,7 @@ public struct SchemaAnswer: WireMessage, Equatable {
     }
   }
 
-  static let shape = 267
+  static let shape = 271
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1259,7 +1259,7 @@ public struct RegisteredContainer: WireMessage, Equatable {
     invited = try copyStrings(m.pointee.n_invited, m.pointee.invited)
   }
 
-  static let shape = 268
+  static let shape = 272
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1335,7 +1335,7 @@ public struct ContainersRequest: WireMessage, Equatable {
     uninvite = try copyText(m.pointee.uninvite)
   }
 
-  static let shape = 269
+  static let shape = 273
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1376,7 +1376,7 @@ public struct ContainersReply: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
-  static let shape = 270
+  static let shape = 274
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

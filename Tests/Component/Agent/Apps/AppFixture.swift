@@ -18,6 +18,7 @@ final class ScriptedSync: SyncControl {
     var policy = CaravanAgentCore.NetworkPolicy()
     var refusal: CaravanError?
     var tell: (@Sendable (SessionReport) -> Void)?
+    var connected: (@Sendable () -> Void)?
     var counters: [SyncStatus.Counter] = []
     var spent: [CaravanModel.LinkClass: UInt64] = [:]
     var usage: [SyncStatus.Usage] = []
@@ -73,6 +74,8 @@ final class ScriptedSync: SyncControl {
 
   func resetDevice() async { note("reset device") }
   func whenSessionsEnd(_ tell: @escaping @Sendable (SessionReport) -> Void) async { state.withLock { $0.tell = tell } }
+
+  func whenConnected(_ tell: @escaping @Sendable () -> Void) async { state.withLock { $0.connected = tell } }
 
   func linkChanged(to link: Link?) async { state.withLock { $0.link = link } }
   func useDetectedLink() async throws(CaravanError) { throw CaravanError(.invalidData, "nobody watches the link") }
