@@ -35,7 +35,7 @@ extension AppSession {
   /// Waits for the next difference of a live query that has been claimed. A refusal ends it.
   func nextLive(_ live: LiveRef, _ handle: UInt64) async -> AppReply.Kind {
     do throws(CaravanError) {
-      let part = CaravanWire.LivePart(try await store.nextLive(handle, owner: owner))
+      let part = LivePart(try await store.nextLive(handle, owner: owner))
       for step in part.steps { try step.row.map(checkKnown) }
       return .livePart(part)
     } catch {
@@ -135,17 +135,17 @@ extension LiveCloudRow {
   }
 }
 
-extension CaravanWire.LivePart {
-  fileprivate init(_ part: CaravanAgentStore.LivePart) {
+extension LivePart {
+  fileprivate init(_ part: DifferencePart) {
     self.init(
-      steps: part.steps.map { CaravanWire.LiveStep($0) }, more: part.hasMore, restarts: part.restarts,
+      steps: part.steps.map { LiveStep($0) }, more: part.hasMore, restarts: part.restarts,
       complete: part.lack == .nothing)
     if case .refused(let error) = part.lack { refused = Failure(error) }
   }
 }
 
-extension CaravanWire.LiveStep {
-  fileprivate init(_ step: CaravanAgentStore.LiveStep) {
+extension LiveStep {
+  fileprivate init(_ step: DifferenceStep) {
     switch step {
     case .deleted(let id, let from): self.init(from: UInt32(from), kind: .deleted(id))
     case .moved(let id, let from, let to): self.init(from: UInt32(from), to: UInt32(to), kind: .moved(id))

@@ -21,11 +21,11 @@ public struct LiveRows: AsyncSequence, Sendable {
 
   /// Waits for differences, one after the other. It is for one task; the query ends with it.
   public struct AsyncIterator: AsyncIteratorProtocol {
-    private let query: LiveQuery
+    private let query: OpenLiveQuery
     private var shown: [LiveRow]
     private var isOver = false
 
-    init(_ rows: LiveRows) { (query, shown) = (LiveQuery(rows), rows.shown) }
+    init(_ rows: LiveRows) { (query, shown) = (OpenLiveQuery(rows), rows.shown) }
 
     /// The next difference; nil: the calling task was cancelled.
     public mutating func next() async throws(CaravanError) -> LiveDifference? {
@@ -68,7 +68,7 @@ public struct LiveRows: AsyncSequence, Sendable {
 }
 
 /// A live query at the agent: it begins with the first difference, and ends when nobody holds it.
-private final class LiveQuery: Sendable {
+private final class OpenLiveQuery: Sendable {
   private enum State {
     case new
     /// It may have begun.

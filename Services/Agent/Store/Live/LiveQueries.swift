@@ -92,7 +92,7 @@ final class LiveQueries: TablePart {
 
   /// - Returns: the next part of what has changed since the last difference; nil: nothing has.
   /// - Throws: why the query has ended: as `begin` and `beginRead`, and `limitExceeded` for an answer that is too large.
-  nonisolated(nonsending) func next(_ handle: UInt64, owner: UInt64) async throws(CaravanError) -> LivePart? {
+  nonisolated(nonsending) func next(_ handle: UInt64, owner: UInt64) async throws(CaravanError) -> DifferencePart? {
     let query = try query(handle, owner: owner)
     do throws(CaravanError) {
       while true {
@@ -107,9 +107,9 @@ final class LiveQueries: TablePart {
   }
 
   /// - Returns: nil: one of the rows is damaged; the difference has to be made anew.
-  private func part(of query: LiveQuery) throws(CaravanError) -> LivePart? {
+  private func part(of query: LiveQuery) throws(CaravanError) -> DifferencePart? {
     guard var series = query.series else { return nil }
-    var part = LivePart(restarts: query.restarts, lack: series.lack)
+    var part = DifferencePart(restarts: query.restarts, lack: series.lack)
     var bytes = 0
     while part.steps.count < StoreLimits.liveSteps, bytes < StoreLimits.pageBytes, series.told < series.difference.count
     {
@@ -176,7 +176,7 @@ extension LiveSeries {
   }
 
   /// - Returns: the step of this number and its bytes, about; nil: its row is damaged here.
-  fileprivate func step(_ number: Int) throws(CaravanError) -> (LiveStep, Int)? {
+  fileprivate func step(_ number: Int) throws(CaravanError) -> (DifferenceStep, Int)? {
     var number = number
     if number < difference.deletions.count {
       let from = difference.deletions[number]
@@ -194,16 +194,16 @@ extension LiveSeries {
     return (isNew ? .inserted(row, to: place) : .updated(row, to: place), bytes)
   }
 
-  private func row(_ entry: LiveEntry) throws(CaravanError) -> (LiveRow, Int)? {
+  private func row(_ entry: LiveEntry) throws(CaravanError) -> (AnswerRow, Int)? {
     switch entry.place {
-    case .cloud: return copies[entry.id].map { (LiveRow(view: $0.view, isHeld: false), $0.bytes) }
+    case .cloud: return copies[entry.id].map { (AnswerRow(view: $0.view, isHeld: false), $0.bytes) }
     case .row(let key):
       guard let reader else { return nil }
       let statement = try reader.connection.statement(text: bodyText)
       defer { statement.reset() }
       try statement.bind(key, at: 1)
       let page = try shape.page(of: statement, reader.connection)
-      return page.rows.first.map { (LiveRow(view: $0, isHeld: true), page.bytes) }
+      return page.rows.first.map { (AnswerRow(view: $0, isHeld: true), page.bytes) }
     }
   }
 }

@@ -26,23 +26,23 @@ public struct LiveRequest: Sendable, Hashable {
 }
 
 /// What brings an answer that was told nearer to the one that is to be told. Places are those of `ListDifference`.
-public enum LiveStep: Sendable, Hashable {
+public enum DifferenceStep: Sendable, Hashable {
   case deleted(id: String, from: Int)
   case moved(id: String, from: Int, to: Int)
-  case inserted(LiveRow, to: Int)
-  case updated(LiveRow, to: Int)
+  case inserted(AnswerRow, to: Int)
+  case updated(AnswerRow, to: Int)
 }
 
 /// A row of an answer.
-public struct LiveRow: Sendable, Hashable {
+public struct AnswerRow: Sendable, Hashable {
   public let view: RowView
   /// It is on the device; else it is as the cloud has it.
   public let isHeld: Bool
 }
 
 /// A part of a difference, or all of it: its steps are told one behind the other.
-public struct LivePart: Sendable, Hashable {
-  public var steps: [LiveStep] = []
+public struct DifferencePart: Sendable, Hashable {
+  public var steps: [DifferenceStep] = []
   public var hasMore = false
   /// The steps of this difference that were told before are void.
   public var restarts = false

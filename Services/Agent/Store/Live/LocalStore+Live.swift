@@ -17,7 +17,7 @@ extension LocalStore {
 
   /// Waits until there is something to tell. The query must have been claimed.
   /// - Throws: why the query has ended; `cancelled` when the task was.
-  public func nextLive(_ handle: UInt64, owner: UInt64) async throws(CaravanError) -> LivePart {
+  public func nextLive(_ handle: UInt64, owner: UInt64) async throws(CaravanError) -> DifferencePart {
     defer { lives.unclaim(handle) }
     while true {
       let signal = try lives.query(handle, owner: owner).signal

@@ -15,7 +15,7 @@ import Testing
   private struct Follower {
     let f: F
     let handle: UInt64
-    var shown: [LiveRow] = []
+    var shown: [AnswerRow] = []
 
     init(_ f: F, _ order: [ReadRequest.OrderTerm] = [.init("name")]) async throws {
       self.f = f
@@ -29,14 +29,14 @@ import Testing
       }
     }
 
-    func part() async throws -> LivePart {
+    func part() async throws -> DifferencePart {
       try await f.store.claimLive(handle, owner: f.owner)
       return try await f.store.nextLive(handle, owner: f.owner)
     }
 
     /// The rest of a difference, behind these of its steps.
     @discardableResult
-    mutating func rest(_ steps: [LiveStep] = []) async throws -> Int {
+    mutating func rest(_ steps: [DifferenceStep] = []) async throws -> Int {
       var (steps, parts) = (steps, 0)
       while true {
         let part = try await part()
@@ -46,7 +46,7 @@ import Testing
         if !part.hasMore { break }
       }
       var difference = ListDifference()
-      var rows: [Int: LiveRow] = [:]
+      var rows: [Int: AnswerRow] = [:]
       for step in steps {
         switch step {
         case .deleted(_, let from): difference.deletions.append(from)
@@ -59,8 +59,29 @@ import Testing
           rows[to] = row
         }
       }
-      #expect(difference.apply(to: &shown) { rows[$0] })
+      let isApplied = difference.apply(to: &shown) { rows[$0] }
+      #expect(isApplied)
       return parts
+    }
+  }
+
+  /// A cloud that answers each question with another version of one row.
+  private final class AskedCloud: Sendable {
+    private let count = Mutex(0)
+    var questions: Int { count.withLock { $0 } }
+
+    func answer(_ store: LocalStore, _ handle: UInt64, owner: UInt64) async throws {
+      while await store.nextLiveQuestion(handle, owner: owner) != nil {
+        let version = count.withLock { count in
+          count += 1
+          return count
+        }
+        let view = RowView(id: "c", version: UInt64(version), state: .clean, cells: [], objects: [])
+        let row = LiveCloudRow(view: view, ranks: [.null], bytes: 100)
+        let wantsMore = try await store.takeLiveAnswer(
+          .success(LiveCloudPage(rows: [row], hasMore: false)), for: handle, owner: owner)
+        #expect(!wantsMore)
+      }
     }
   }
 
@@ -137,6 +158,44 @@ import Testing
       try await f.store.zoneIsThere(F.photos)
       try await follower.rest()
       #expect(follower.names == ["1000", "1001", "1002"])
+    }
+  }
+
+  @Test("UNI-15: the cloud is asked when somebody waits and there is a reason, and once in ten seconds at most")
+  func asking() async throws {
+    let clock = ManualClock()
+    try await F.with(clock: clock) { f in
+      try await f.store.updateTable(F.photos, TableChange(replication: .recent(RecentWindow(rows: 9))))
+      try await f.agree()
+      let (store, owner) = (f.store, f.owner)
+      let follower = try await Follower(f)
+      let handle = follower.handle
+      let cloud = AskedCloud()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await cloud.answer(store, handle, owner: owner) }
+        // The first difference may be of the device alone.
+        var joined = try await follower.part()
+        if joined.lack == .unasked { joined = try await follower.part() }
+        #expect(joined.lack == .nothing && joined.steps.count == 1)
+        #expect(cloud.questions == 1)
+        // A table that comes no further is no reason, time is none, and one that does is one, when the time has come.
+        clock.advance(by: .seconds(60))
+        store.cloudNews.synced(F.photos)
+        try await f.write("own")
+        #expect(try await follower.part().steps.count == 1)
+        #expect(cloud.questions == 1)
+        try await f.apply([F.entry("r1", 5, "a")], token: [7])
+        store.cloudNews.synced(F.photos)
+        while cloud.questions < 2 { _ = try await follower.part() }
+        for number in 0..<20 {
+          try await f.apply([F.entry("r1", UInt64(10 + number), "\(number)")], token: [8, UInt8(number)])
+          store.cloudNews.synced(F.photos)
+          #expect(try await follower.part().steps.count >= 1)
+        }
+        #expect(cloud.questions == 2)
+        await store.endLive(handle, owner: owner)
+        try await group.waitForAll()
+      }
     }
   }
 
