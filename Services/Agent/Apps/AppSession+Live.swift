@@ -52,7 +52,7 @@ extension AppSession {
   /// Asks the cloud whenever a live query needs it, until the query has ended or the task is cancelled.
   func askCloud(for handle: UInt64) async {
     while let question = await store.nextLiveQuestion(handle, owner: owner) {
-      var asked = CloudQuestion(question.request, limit: question.limit, app: app)
+      var asked = CloudQuestion(question, app: app)
       var wantsMore = true
       while wantsMore {
         let answer: Swift.Result<LiveCloudPage, CaravanError>
@@ -70,13 +70,13 @@ extension AppSession {
 }
 
 extension CloudQuestion {
-  fileprivate init(_ request: LiveRequest, limit: Int, app: ContainerID) {
+  fileprivate init(_ question: LiveCloudQuestion, app: ContainerID) {
+    let request = question.request
     self.init(app: app, type: request.table.name)
-    readOf = request.table
+    (readOf, token, limit) = (request.table, question.token, question.limit)
     zone = request.table.name
     text = request.selection.map { CaravanModel.Query.Text($0.text, arguments: $0.arguments) }
     sort = request.order.map { CaravanModel.SortKey($0.column, isDescending: $0.isDescending) }
-    self.limit = limit
     // What rows are ordered by has to come along.
     let ordering = request.order.map(\.column).filter { !$0.hasPrefix("_") && !request.columns.contains($0) }
     fields = request.columns.isEmpty ? [] : request.columns + ordering

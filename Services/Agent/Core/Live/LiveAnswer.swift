@@ -20,7 +20,7 @@ public struct LiveAnswer: Sendable {
   /// Rows of the device, sorted: the first ones of all that match.
   public private(set) var local: [LiveEntry] = []
   /// More rows of the device may match, behind `local`.
-  private(set) var hasMoreLocal = false
+  public private(set) var hasMoreLocal = false
 
   /// What the cloud has found and has not been overtaken, sorted; of those that the device holds nothing shows.
   private(set) var cloud: [LiveEntry] = []

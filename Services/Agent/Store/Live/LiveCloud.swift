@@ -33,6 +33,8 @@ public struct LiveCloudQuestion: Sendable, Hashable {
   public let request: LiveRequest
   /// Of one page.
   public let limit: Int
+  /// How far the table has been pulled.
+  public let token: [UInt8]
 }
 
 /// What a live query knows of its table's rows in the cloud.

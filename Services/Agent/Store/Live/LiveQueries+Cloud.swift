@@ -42,7 +42,8 @@ extension LiveQueries {
       query.cloud.asked = (state.token, news.connections)
       (query.cloud.isStale, query.cloud.arriving) = (false, [])
       return LiveCloudQuestion(
-        request: query.request, limit: min(query.answer.limit, StoreLimits.liveCloudRows, Limits.queryRows))
+        request: query.request, limit: min(query.answer.limit, StoreLimits.liveCloudRows, Limits.queryRows),
+        token: state.token)
     }
     return nil
   }
@@ -112,11 +113,12 @@ extension LiveQueries {
   }
 
   /// Rows that changed may have come to the device, or have left it.
+  /// - Returns: whether the part of the answer that is the cloud's may be another one.
   func followHeld(
     _ query: LiveQuery, _ state: TableState, _ keys: Set<Int64>, _ reader: Reader
-  ) throws(CaravanError) {
-    guard query.cloud.asked != nil else { return }
-    let known = query.answer.cloudIDs
+  ) throws(CaravanError) -> Bool {
+    guard query.cloud.asked != nil else { return false }
+    let (known, before) = (query.answer.cloudIDs, query.answer.held)
     let statement = try reader.connection.statement(text: "SELECT _id FROM \(state.rows.quotedName) WHERE _row = ?")
     for key in keys {
       let id = try statement.first(key) { row in row.bytes(0) }
@@ -124,6 +126,7 @@ extension LiveQueries {
       if id == nil || query.answer.held[key].map({ $0 != id }) == true { leave(query, key) }
       if let id, known.contains(id) { query.answer.hold(id, key: key) }
     }
+    return query.answer.held != before
   }
 
   /// The same where all of the answer is read.

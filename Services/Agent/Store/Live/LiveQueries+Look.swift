@@ -24,7 +24,8 @@ extension LiveQueries {
       try reader.connection.begin(.read)
       // A snapshot begins with the first thing read in it; what is touched from here on is looked at next.
       _ = try reader.connection.first("SELECT 1 FROM tables LIMIT 1") { $0.integer(0) }
-      try await read(query, state, touched: keys, reader)
+      let isOther = try await read(query, state, touched: keys, reader)
+      guard isOther || query.told == nil || query.hasCloudNews else { return release(reader) }
       try tell(query, try table(of: query), in: reader)
     } catch {
       reader.close()
@@ -43,38 +44,38 @@ extension LiveQueries {
 
   // MARK: Reading
 
+  /// - Returns: whether the answer may be another one.
   nonisolated(nonsending) private func read(
     _ query: LiveQuery, _ state: TableState, touched keys: Set<Int64>, _ reader: Reader
-  ) async throws(CaravanError) {
+  ) async throws(CaravanError) -> Bool {
     query.unreadable.subtract(keys)
     let isMany = keys.count > StoreLimits.liveKeysAtOnce
     if !query.needsReading, !isMany {
-      if keys.isEmpty { return }
+      if keys.isEmpty { return false }
       let entries = try await entries(of: query, state, keys: keys.sorted(), reader)
-      try followHeld(query, state, keys, reader)
-      let stamped = entries.map { $0.stamped(query.looks) }
-      if query.answer.change(keys, stamped) { return }
+      let before = query.answer.local.count
+      let isHeldOtherwise = try followHeld(query, state, keys, reader)
+      if query.answer.change(keys, entries.map { $0.stamped(query.looks) }) {
+        return isHeldOtherwise || !entries.isEmpty || query.answer.local.count != before
+      }
     }
     // From here on, until it has been read, nothing of it can be relied on.
     query.needsReading = true
     var found = try await entries(of: query, state, keys: nil, reader)
     found.removeAll { entry in entry.isRow { query.unreadable.contains($0) } }
-    let limit = query.answer.limit
-    guard !query.isOfAll || found.count <= limit else {
-      throw CaravanError(
-        .limitExceeded, "the answer has more than \(limit) rows: narrow the selection, or give the live query a limit")
-    }
     query.needsReading = false
     try noteHeld(query, state, reader, found)
     // Of more touched rows than are remembered nobody knows which they are.
     let areKnown = keys.count <= StoreLimits.liveRows
     let stamps = Dictionary(
       query.answer.local.map { ($0.id, $0.stamp) }, uniquingKeysWith: { first, _ in first })
+    let limit = query.answer.limit
     let entries = found.prefix(limit).map { entry in
       let isTouched = !areKnown || entry.isRow { keys.contains($0) }
       return entry.stamped(isTouched ? query.looks : stamps[entry.id] ?? query.looks)
     }
     query.answer.replaceLocal(entries, hasMore: found.count > limit)
+    return true
   }
 
   /// - Parameter keys: of the rows that are looked at; nil: the first ones of all.
@@ -114,12 +115,19 @@ extension LiveQueries {
     query.hasCloudNews = false
     if query.answer.needsMoreOfCloud, query.cloud.lack == .nothing { askAgain(query) }
     let app = query.request.table.app
-    let bytes = all.values.filter { $0.request.table.app == app }.reduce(0) { $0 + $1.answer.bytes }
+    query.bytes = query.answer.bytes
+    let bytes = all.values.filter { $0.request.table.app == app }.reduce(0) { $0 + $1.bytes }
     guard bytes <= StoreLimits.liveBytesPerApp else {
       throw CaravanError(
         .limitExceeded,
         "the answers of the app's live queries take \(bytes) bytes of ids and ordering values, and "
           + "\(StoreLimits.liveBytesPerApp) are allowed: end one, limit it more, or order by shorter values")
+    }
+    guard !query.isOfAll || !query.answer.hasMoreLocal else {
+      throw CaravanError(
+        .limitExceeded,
+        "the answer has more than \(StoreLimits.liveRows) rows: narrow the selection, or give the live "
+          + "query a limit")
     }
     let shown = query.answer.shown
     let lack = lack(of: query, state)

@@ -76,6 +76,8 @@ final class LiveQuery {
   var hasCloudNews = false
   /// Rows that are damaged here: they show again when they have been restored.
   var unreadable: Set<Int64> = []
+  /// Memory that its answer takes, about.
+  var bytes = 0
   /// How often it was looked at.
   var looks: UInt64 = 0
   /// Reads for it beside the store.

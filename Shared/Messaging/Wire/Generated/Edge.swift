@@ -578,15 +578,18 @@ public struct AskQuery: WireMessage, Equatable {
   public var container: String
   public var database: DatabaseScope
   public var request: [UInt8]
+  public var token: [UInt8]
 
   public init(
     container: String = "",
     database: DatabaseScope = .`private`,
-    request: [UInt8] = []
+    request: [UInt8] = [],
+    token: [UInt8] = []
   ) {
     self.container = container
     self.database = database
     self.request = request
+    self.token = token
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__AskQuery> {
@@ -594,6 +597,7 @@ public struct AskQuery: WireMessage, Equatable {
     if !container.isEmpty { m.pointee.container = arena.string(container) }
     if database != .`private` { m.pointee.has_database = 1; m.pointee.database = database.c }
     if !request.isEmpty { m.pointee.has_request = 1; m.pointee.request = arena.bytes(request) }
+    if !token.isEmpty { m.pointee.has_token = 1; m.pointee.token = arena.bytes(token) }
     return m
   }
 
@@ -601,6 +605,7 @@ public struct AskQuery: WireMessage, Equatable {
     container = try copyText(m.pointee.container)
     database = m.pointee.has_database != 0 ? DatabaseScope(c: m.pointee.database) : .`private`
     request = m.pointee.has_request != 0 ? copyBytes(m.pointee.request) : []
+    token = m.pointee.has_token != 0 ? copyBytes(m.pointee.token) : []
   }
 
   static let shape = 187

@@ -1212,6 +1212,7 @@ extension WireShape {
       WireField(1, .text),
       WireField(2, .varint),
       WireField(3, .bytes),
+      WireField(4, .bytes),
     ]),
     WireShape(MemoryLayout<Caravan__V1__AskSubscriptions>.size + MemoryLayout<AskSubscriptions>.stride, [
       WireField(1, .text),

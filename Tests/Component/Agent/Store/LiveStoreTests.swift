@@ -11,60 +11,6 @@ import Testing
 @Suite("Live queries of the store", .timeLimit(.minutes(2))) struct LiveStoreTests {
   typealias F = StoreFixture
 
-  /// Who is told: the names that it shows, as an app would.
-  private struct Follower {
-    let f: F
-    let handle: UInt64
-    var shown: [AnswerRow] = []
-
-    init(_ f: F, _ order: [ReadRequest.OrderTerm] = [.init("name")]) async throws {
-      self.f = f
-      handle = try await f.store.beginLive(LiveRequest(table: F.photos, order: order), owner: f.owner)
-    }
-
-    var names: [String] {
-      shown.map { row in
-        guard case .text(let name)? = row.view.cells.first(where: { $0.column == "name" })?.value else { return "" }
-        return name
-      }
-    }
-
-    func part() async throws -> DifferencePart {
-      try await f.store.claimLive(handle, owner: f.owner)
-      return try await f.store.nextLive(handle, owner: f.owner)
-    }
-
-    /// The rest of a difference, behind these of its steps.
-    @discardableResult
-    mutating func rest(_ steps: [DifferenceStep] = []) async throws -> Int {
-      var (steps, parts) = (steps, 0)
-      while true {
-        let part = try await part()
-        parts += 1
-        if part.restarts { steps = [] }
-        steps += part.steps
-        if !part.hasMore { break }
-      }
-      var difference = ListDifference()
-      var rows: [Int: AnswerRow] = [:]
-      for step in steps {
-        switch step {
-        case .deleted(_, let from): difference.deletions.append(from)
-        case .moved(_, let from, let to): difference.moves.append(.init(from: from, to: to))
-        case .inserted(let row, let to):
-          difference.insertions.append(to)
-          rows[to] = row
-        case .updated(let row, let to):
-          difference.updates.append(to)
-          rows[to] = row
-        }
-      }
-      let isApplied = difference.apply(to: &shown) { rows[$0] }
-      #expect(isApplied)
-      return parts
-    }
-  }
-
   /// A cloud that answers each question with another version of one row.
   private final class AskedCloud: Sendable {
     private let count = Mutex(0)
@@ -94,7 +40,7 @@ import Testing
     try await F.with { f in
       try await f.agree()
       try await f.apply(Self.page(0..<500))
-      var follower = try await Follower(f)
+      var follower = try await LiveFollower(f)
       let first = try await follower.part()
       #expect(first.hasMore && first.steps.count == 200)
       try await f.store.delete(F.photos, selection: Selection("name = '1450'"))
@@ -114,7 +60,7 @@ import Testing
     try await F.with(clock: clock) { f in
       try await f.agree()
       try await f.apply(Self.page(0..<500))
-      var follower = try await Follower(f)
+      var follower = try await LiveFollower(f)
       let first = try await follower.part()
       try await f.store.delete(F.photos, selection: Selection("name < '1100'"))
       clock.advance(by: StoreLimits.cursorIdle)
@@ -132,7 +78,7 @@ import Testing
       try await f.apply(Self.page(0..<400) + [F.entry("r1300a", 900, text)])
       try await f.crash { try Rot.turnBit(of: Array(text.utf8), in: $0) }
       // Ordered by what is not damaged, it comes behind the first part.
-      var follower = try await Follower(f, [])
+      var follower = try await LiveFollower(f, [])
       let first = try await follower.part()
       #expect(first.hasMore)
       try await follower.rest(first.steps)
@@ -149,7 +95,7 @@ import Testing
     try await F.with { f in
       try await f.agree()
       try await f.apply(Self.page(0..<3))
-      var follower = try await Follower(f)
+      var follower = try await LiveFollower(f)
       try await follower.rest()
       #expect(follower.names == ["1000", "1001", "1002"])
       _ = try await f.store.zoneIsGone(F.photos)
@@ -168,7 +114,7 @@ import Testing
       try await f.store.updateTable(F.photos, TableChange(replication: .recent(RecentWindow(rows: 9))))
       try await f.agree()
       let (store, owner) = (f.store, f.owner)
-      let follower = try await Follower(f)
+      let follower = try await LiveFollower(f)
       let handle = follower.handle
       let cloud = AskedCloud()
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -204,7 +150,7 @@ import Testing
     try await F.with { f in
       try await f.agree()
       try await f.apply(Self.page(0..<StoreLimits.liveKeysAtOnce * 2))
-      var follower = try await Follower(f)
+      var follower = try await LiveFollower(f)
       try await follower.rest()
       try await f.apply(Self.page(0..<StoreLimits.liveKeysAtOnce * 2, version: 10_000, "x"), token: [2])
       try await follower.rest()
