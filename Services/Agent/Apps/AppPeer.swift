@@ -177,7 +177,11 @@ struct AppPeer: Sendable {
     if request.waitsForCloud {
       return wait(request, of: session.app, peers, in: &group) { await session.answer(request.kind) }
     }
+    if case .nextLive(let live)? = request.kind { return await waitForLive(live, request.id, session, in: &group) }
     var reply = await session.answer(request.kind)
+    if case .beginLive(let begun)? = request.kind, case .done = reply, let handle = await session.lives[begun.live] {
+      group.addTask { await session.askCloud(for: handle) }
+    }
     // There is such a table, says the session; who listens is the connection.
     if case .listen(let table)? = request.kind, case .done = reply {
       do throws(CaravanError) { try peers.listens(owner, to: session.table(table.table)) } catch {
@@ -206,6 +210,18 @@ struct AppPeer: Sendable {
       let reply = await answer()
       peers.endWaiting(owner)
       socket.post(AppReply(id: request.id, kind: reply))
+    }
+  }
+
+  /// Answers when there is something to tell. One at a time waits for each live query, of which there are few.
+  private func waitForLive(
+    _ live: LiveRef, _ id: UInt64, _ session: AppSession, in group: inout DiscardingTaskGroup
+  ) async {
+    do throws(CaravanError) {
+      let handle = try await session.claimLive(live)
+      group.addTask { [socket] in socket.post(AppReply(id: id, kind: await session.nextLive(live, handle))) }
+    } catch {
+      refuse(id, error)
     }
   }
 

@@ -55,7 +55,12 @@ public final class AppServer: Service {
     conduct = AppConduct(host.metrics)
     let peers = peers
     await store.whenNewsArrives { table in peers.wake(table.app) }
-    await sync.whenSessionsEnd { report in peers.tell(report) }
+    let news = store.cloudNews
+    await sync.whenSessionsEnd { report in
+      peers.tell(report)
+      news.synced(report.table)
+    }
+    await sync.whenConnected { news.connected() }
   }
 
   /// Serves until `shutDown`, or until the task is cancelled.

@@ -55,7 +55,7 @@ extension AppRequest.Kind {
     // An open write of that table there is not.
     case .writeObject, .truncateObject, .closeWrite: nil
     case .endResolution, .conflictedRows, .beginRead, .nextPage, .closeCursor, .readObject, .unregisterSync, .syncNow,
-      .resetTable, .watch, .taken, .listen:
+      .resetTable, .watch, .taken, .listen, .beginLive, .nextLive, .endLive:
       nil
     case .hello, .status, .setLink, .setPolicy, .resetDevice, .listApps, .allowApp, .forgetApp, .queryCloud,
       .manageSubscriptions, .managePushTargets, .fetchRecords, .reserveNumbers:

@@ -23,6 +23,8 @@ public actor AppSession {
   private let knowsLists: Bool
   /// Tables the app wants to hear of, and how far it has been told.
   private var watched: [TableID: Watching] = [:]
+  /// Live queries that are open, by the app's numbers.
+  var lives: [UInt64: UInt64] = [:]
   private var isEnded = false
 
   private struct Watching {
@@ -174,6 +176,7 @@ public actor AppSession {
     case .taken(let taken): try await store.tell(table(taken.table), upTo: taken.number)
     case .queryCloud, .manageSubscriptions, .managePushTargets, .fetchRecords, .reserveNumbers, .changeRecords:
       return try await askCloud(request)
+    case .beginLive, .nextLive, .endLive: return try await carryOutLive(request)
     case .listen(let request): _ = try await store.isSynced(table(request.table))
     }
     return .done(Empty())
@@ -356,7 +359,9 @@ extension AppRequest.Kind {
     case .hello, .status, .createTable, .updateTable, .resetTable, .dropTable, .beginWrite, .writeObject,
       .truncateObject, .closeWrite, .beginRead, .nextPage, .closeCursor, .readObject, .deleteRows, .registerSync,
       .unregisterSync, .syncNow, .beginResolution, .conflictedRows, .resolveConflict, .endResolution, .watch, .taken,
-      .listen, .queryCloud, .manageSubscriptions, .managePushTargets, .fetchRecords, .reserveNumbers, .changeRecords:
+      .listen, .queryCloud, .manageSubscriptions, .managePushTargets, .fetchRecords, .reserveNumbers, .changeRecords,
+      .beginLive, .nextLive,
+      .endLive:
       false
     }
   }

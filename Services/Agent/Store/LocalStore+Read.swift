@@ -19,6 +19,11 @@ public struct RowView: Sendable, Hashable {
   public struct ObjectSize: Sendable, Hashable {
     public let column: String
     public let size: UInt64
+
+    public init(column: String, size: UInt64) {
+      self.column = column
+      self.size = size
+    }
   }
 
   public let id: String
@@ -32,6 +37,14 @@ public struct RowView: Sendable, Hashable {
   public var refused = ""
   /// When and by whom it was made and last changed at the cloud, where that was asked for; nil: nobody knows.
   public var authorship: RowAuthorship?
+
+  public init(id: String, version: Seq, state: State, cells: [CellValue], objects: [ObjectSize]) {
+    self.id = id
+    self.version = version
+    self.state = state
+    self.cells = cells
+    self.objects = objects
+  }
 }
 
 public struct RowsPage: Sendable, Hashable {
@@ -134,6 +147,7 @@ extension LocalStore {
       while !Task.isCancelled {
         await readers.idleSignal.wait()
         readers.closeIdle()
+        lives.closeIdle()
       }
     }
   }

@@ -134,6 +134,7 @@ extension LocalStore {
   /// The owner has gone: frees its open writes, cursors and resolutions (SIM-43).
   public func release(owner: UInt64) {
     readers.closeAll(owner: owner)
+    lives.closeAll(owner: owner)
     writes.release(owner: owner)
   }
 }

@@ -52,6 +52,9 @@ public actor LocalStore {
   let openWrites: OpenWrites
   let slow: SlowSelections
   let selected: SelectedKeys
+  let lives: LiveQueries
+  /// Told of what concerns live queries that ask the cloud.
+  public nonisolated let cloudNews: CloudNews
 
   // MARK: Life
 
@@ -101,6 +104,8 @@ public actor LocalStore {
     slow = SlowSelections(context)
     readers = Readers(pool: pool, wanted: wanted, writer: writer, openWrites: openWrites, slow: slow)
     selected = SelectedKeys(readers: readers)
+    cloudNews = CloudNews()
+    lives = LiveQueries(readers: readers, news: cloudNews)
     retention = Retention(inbox: inbox, writer: writer, openWrites: openWrites, readers: pool)
     cloudDamage = CloudDamageLog(catalog: catalog, ancestors: ancestors, openWrites: openWrites)
     repair = Repair(retention: retention, ancestors: ancestors)
@@ -124,6 +129,7 @@ public actor LocalStore {
   public func close() {
     if connection != nil { try? catalog.saveTold() }
     slow.stopAll()
+    lives.closeAll()
     readers.closeAll()
     openWrites.all = [:]
     context.close()

@@ -19,6 +19,8 @@ struct PageShape: Sendable {
     var damaged: [Int64] = []
     /// The last row has been read.
     var isLast = false
+    /// Of the rows, about.
+    var bytes = 0
 
     /// Rows that were gone over.
     var steps: Int { rows.count + damaged.count }
@@ -32,8 +34,7 @@ struct PageShape: Sendable {
   ) throws(CaravanError) -> Page {
     for _ in 0..<skipped { guard try statement.next() != nil else { return Page(isLast: true) } }
     var page = Page()
-    var bytes = 0
-    while page.rows.count < rows, bytes < StoreLimits.pageBytes {
+    while page.rows.count < rows, page.bytes < StoreLimits.pageBytes {
       guard let row = try statement.next() else {
         page.isLast = true
         return page
@@ -43,7 +44,7 @@ struct PageShape: Sendable {
         row.isNull(5)
         || StoredRow.isSound(row.unsigned(5), id: row.text(0), extra: row.bytes(4), cells: cells)
       if isSound {
-        var view = try view(row, cells, bytes: &bytes)
+        var view = try view(row, cells, bytes: &page.bytes)
         if hasAuthorship {
           view.authorship = RowAuthorship(row, first: Int32(cells.count) + 7, at: view.version)
         }

@@ -118,33 +118,23 @@ final class Readers: TablePart {
 
   // MARK: The statement
 
-  private func projection(_ names: [String], of state: TableState) throws(CaravanError) -> [Int] {
+  func projection(_ names: [String], of state: TableState) throws(CaravanError) -> [Int] {
     guard !names.isEmpty else { return Array(state.schema.columns.indices) }
     var columns: [Int] = []
     for name in names { columns.append(try state.column(named: name)) }
     return columns
   }
 
+  /// What a page is made of (`PageShape`): all columns, for the checksum is of the whole row.
+  static func read(of state: TableState) -> [String] {
+    ["_id", "_version", "_flags", "_row", "_extra", "_sum", "_change"] + state.schema.columns.map(RowTable.stored)
+  }
+
   private func selectText(
     _ request: ReadRequest, _ selection: RowSelection?, of state: TableState
   ) throws(CaravanError) -> String {
-    // All columns, for the checksum is of the whole row.
-    let names =
-      ["_id", "_version", "_flags", "_row", "_extra", "_sum", "_change"]
-      + state.schema.columns.map(RowTable.stored) + (request.wantsAuthorship ? RowAuthorship.columns : [])
-    var order: [String] = []
-    for term in request.order {
-      if let field = SystemField(rawValue: term.column) {
-        order.append(field.orderText + (term.isDescending ? " DESC" : ""))
-        continue
-      }
-      let column = state.schema.columns[try state.column(named: term.column)]
-      guard column.hasOrder else {
-        throw CaravanError(
-          .schemaViolation, "column '\(column.name)' is \(column.typeText), which has no order: order by another one")
-      }
-      order.append(RowTable.quoted(column.name) + (term.isDescending ? " DESC" : ""))
-    }
+    let names = Self.read(of: state) + (request.wantsAuthorship ? RowAuthorship.columns : [])
+    var order = try orderTerms(request.order, of: state).map { $0.text + ($0.isDescending ? " DESC" : "") }
     // Rows of equal rank, and all where no order is asked for, come as they were created.
     order.append("_row")
     return """
@@ -152,6 +142,26 @@ final class Readers: TablePart {
       WHERE \(condition(selection))\(request.isAside ? " AND \(RowTable.isUnsent)" : "")
       ORDER BY \(order.joined(separator: ", "))
       """
+  }
+
+  /// - Throws: `schemaViolation` for a column that is unknown or has no order.
+  func orderTerms(
+    _ order: [ReadRequest.OrderTerm], of state: TableState
+  ) throws(CaravanError) -> [(text: String, isDescending: Bool)] {
+    var terms: [(text: String, isDescending: Bool)] = []
+    for term in order {
+      if let field = SystemField(rawValue: term.column) {
+        terms.append((field.orderText, term.isDescending))
+        continue
+      }
+      let column = state.schema.columns[try state.column(named: term.column)]
+      guard column.hasOrder else {
+        throw CaravanError(
+          .schemaViolation, "column '\(column.name)' is \(column.typeText), which has no order: order by another one")
+      }
+      terms.append((RowTable.quoted(column.name), term.isDescending))
+    }
+    return terms
   }
 
   func rows(_ selection: Selection?, of state: TableState) throws(CaravanError) -> RowSelection? {

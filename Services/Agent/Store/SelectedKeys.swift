@@ -3,34 +3,9 @@ internal import CaravanModel
 internal import CaravanRuntime
 internal import CaravanSQLite
 
-/// Rows that change while selections run beside the store: for each as many as one change may concern, and one more if
-/// there are more.
-final class TouchedRows {
-  private var watches: [UInt64: (table: String, keys: Set<Int64>)] = [:]
-
-  func begin(_ handle: UInt64, table: String, in database: Connection) {
-    watches[handle] = (table, [])
-    database.whenRowChanges { [self] table, key in
-      for handle in watches.keys where takes(handle, table) { watches[handle]?.keys.insert(key) }
-    }
-  }
-
-  private func takes(_ handle: UInt64, _ table: String) -> Bool {
-    guard let watch = watches[handle], watch.table == table else { return false }
-    return watch.keys.count <= StoreLimits.rowsPerChange
-  }
-
-  func end(_ handle: UInt64, in database: Connection?) -> Set<Int64> {
-    let keys = watches.removeValue(forKey: handle)?.keys ?? []
-    if watches.isEmpty { database?.whenRowChanges(nil) }
-    return keys
-  }
-}
-
 /// Which rows an update or a delete concerns.
 struct SelectedKeys: TablePart {
   let readers: Readers
-  let touched = TouchedRows()
 
   var catalog: TableCatalog { readers.catalog }
 
@@ -56,18 +31,18 @@ struct SelectedKeys: TablePart {
       throw error
     }
     let handle = context.newHandle()
-    touched.begin(handle, table: state.rows.name, in: try database)
+    context.touched.begin(handle, table: state.rows.name, limit: StoreLimits.rowsPerChange, in: try database)
     let found: [Int64]
     do throws(CaravanError) {
       found = try await readers.slow.run(prepared.statement, of: reader, for: table.app) {
         (lent) throws(CaravanError) in try Self.keys(lent.statement)
       }
     } catch {
-      _ = touched.end(handle, in: context.connection)
+      _ = context.touched.end(handle, in: context.connection)
       reader.close()
       throw error
     }
-    let changed = touched.end(handle, in: context.connection)
+    let changed = context.touched.end(handle, in: context.connection)
     readers.pool.giveBack(reader)
     guard try self.state(table).number == state.number else {
       throw CaravanError(.tableNotFound, "table '\(table.name)' was dropped meanwhile, and made anew: select again")

@@ -16,6 +16,7 @@ final class StoreContext {
   let helper: any Helper
   let damage: DamageLog
   let events = StoreEvents()
+  let touched = TouchedRows()
   /// Nil once closed.
   private(set) var connection: Connection?
 

@@ -9,6 +9,8 @@ final class StoreEvents {
   var news: (@Sendable (TableID) -> Void)?
   /// Chunks of rows that are being written were cut, of tables whose changes go at once.
   var cut: (@Sendable (TableID, [ChunkHash]) -> Void)?
+  /// A table was dropped, or shows, keeps or has something else than its rows say.
+  var tableChanged: ((TableID) -> Void)?
 
   func tellDirtied(_ state: TableState, bytes: Int) { tellDirtied(state, LocalChange(bytes: bytes)) }
 

@@ -67,6 +67,21 @@ public enum StoreLimits {
   /// Resolutions gathered between begin and end of conflict resolution.
   public static let resolutions = 10_000
   public static let conflictsPerPage = 100
+  /// Live queries of one app.
+  public static let liveQueriesPerApp = 32
+  /// Rows of the answer to a live query.
+  public static let liveRows = 10_000
+  /// Ids and ordering values of the answers to all live queries of one app.
+  public static let liveBytesPerApp = 16 << 20
+  /// Rows that are looked at one by one to bring an answer up to date; of more the answer is read anew.
+  static let liveKeysAtOnce = 256
+  /// Deletions, moves, insertions and updates of one message to the app.
+  static let liveSteps = 200
+  /// Rows, and their bytes, that a live query asks of the cloud: of a table that keeps a part of its rows.
+  public static let liveCloudRows = 1_000
+  public static let liveCloudBytes = 1 << 20
+  /// A live query asks the cloud once in this time at most.
+  public static let liveCloudPause: Duration = .seconds(10)
   /// How long the store is waited for when another process has it, which may have been killed a moment ago.
   public static let ownerPatience: Duration = .seconds(5)
   /// Pages given back to the file system in one transaction when a table goes.

@@ -68,7 +68,9 @@ final class TableCatalog: StorePart {
         try logs.write(of: &state)
         return result
       }
+      let isOther = tables[table].map { state.showsOtherwise(than: $0) } ?? false
       tables[table] = state
+      if isOther { context.events.tableChanged?(table) }
       if state.waiting != hadWaiting { noteWaiting() }
       // Nothing of it was collected until the cloud had named all it has.
       if wasResyncing, !state.isResyncing { try? tellCollectable(of: table, bytes: 1) }

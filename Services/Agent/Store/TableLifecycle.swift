@@ -201,6 +201,7 @@ struct TableLifecycle: TablePart {
       }
     }
     catalog.tables[table] = nil
+    context.events.tableChanged?(table)
     catalog.noteWaiting()
     readers.pool.forgetPrepared()
     KeptRoots.write(context.directory, try database, options)

@@ -102,6 +102,11 @@ struct TableState {
 
   var showsSnapshots: Bool { properties.consistency == .snapshot }
 
+  /// Apps may see something else of its rows, although these are as they were.
+  func showsOtherwise(than other: TableState) -> Bool {
+    (absence == nil) != (other.absence == nil) || properties != other.properties || schema != other.schema
+  }
+
   /// Names of columns are found in any case, as SQL does.
   /// - Throws: `schemaViolation` naming the table's columns.
   func column(named name: String) throws(CaravanError) -> Int {

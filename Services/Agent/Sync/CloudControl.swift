@@ -25,8 +25,12 @@ public protocol CloudControl: Sendable {
 }
 
 extension SyncControl {
+  /// The cloud itself, over whatever link there is.
+  /// - Throws: `networkNotConnected` or `networkNotPermitted`.
+  public func cloud() async throws(CaravanError) -> any CloudControl { try await cloud(asReadOf: nil) }
+
   public func query(_ question: CloudQuestion) async throws(CaravanError) -> CloudPage {
-    try await cloud().query(question)
+    try await cloud(asReadOf: question.readOf).query(question)
   }
 
   public func subscriptions(

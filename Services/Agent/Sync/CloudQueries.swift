@@ -1,4 +1,4 @@
-internal import CaravanAgentCore
+public import CaravanAgentCore
 internal import CaravanAgentNetwork
 public import CaravanModel
 internal import CaravanWire
@@ -23,6 +23,10 @@ public struct CloudQuestion: Sendable, Hashable {
   public var fields: [String] = []
   /// How many records there are is all that is asked.
   public var isCount = false
+  /// It stands for a read of this table: asked over links that the table's registration allows.
+  public var readOf: TableID?
+  /// How far that table has been pulled: the answer has what the device had then. Empty: nobody says.
+  public var token: [UInt8] = []
 
   public init(app: ContainerID, type: String) {
     self.app = app
@@ -73,7 +77,8 @@ struct CloudQueries: Sendable {
     // One record comes in any case; more than the link lets pass are for other pages.
     request.pageBytes = UInt32(min(Limits.pageBytes, exchanger.fragment.bytes))
     let ask = AskQuery(
-      container: question.app.text, database: question.isPublic ? .public : .private, request: request.encoded())
+      container: question.app.text, database: question.isPublic ? .public : .private, request: request.encoded(),
+      token: question.token)
     let result = try await exchanger.exchange([.query(ask)], through: [])[0]
     guard case .query(let found) = result else { throw .unexpected(result, to: "query") }
     return try CloudPage(QueryReply.decode(found.answer))

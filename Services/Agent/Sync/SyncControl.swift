@@ -28,9 +28,12 @@ public protocol SyncControl: Sendable {
   func setPolicy(_ policy: NetworkPolicy) async throws(CaravanError)
   /// `tell` is called at the end of every session that something came of (REC-28); it must return at once.
   func whenSessionsEnd(_ tell: @escaping @Sendable (SessionReport) -> Void) async
+  /// `tell` is called when there is a connection to the cloud that there was not; it must return at once.
+  func whenConnected(_ tell: @escaping @Sendable () -> Void) async
   /// The cloud itself, for questions of apps, over whatever link there is.
+  /// - Parameter table: over those that this table is read over; nil: over any.
   /// - Throws: `networkNotConnected` or `networkNotPermitted`.
-  func cloud() async throws(CaravanError) -> any CloudControl
+  func cloud(asReadOf table: TableID?) async throws(CaravanError) -> any CloudControl
   func status() async -> SyncStatus
 }
 

@@ -65,7 +65,8 @@ extension SyncEngine: SyncControl {
     try outcome.get()
   }
 
-  public func cloud() async throws(CaravanError) -> any CloudControl {
+  public func cloud(asReadOf table: TableID?) async throws(CaravanError) -> any CloudControl {
+    if let table, !schedule.permits(Key(table, .read), isDemanded: false) { throw notPermitted(table) }
     do throws(CaravanError) { try await awaitConnection(else: .mayNotAsk) } catch { throw error.asAnswerToQuestion }
     return CloudCalls(exchanger: exchanger, device: identity.device, types: dependencies.cloudTypes)
   }

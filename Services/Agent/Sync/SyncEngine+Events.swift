@@ -49,6 +49,7 @@ extension SyncEngine {
     connection.fulfil()
     schedule.connected(at: moment)
     signal.raise()
+    connectionMade?()
     await planAtOnceWhatGoesAtOnce()
     await admission.admit()
   }

@@ -18,6 +18,7 @@ final class SessionTotals: Sendable {
 // What sessions came to, for whoever wants to know (REC-28).
 extension SyncEngine {
   public func whenSessionsEnd(_ tell: @escaping @Sendable (SessionReport) -> Void) { sessionEnded = tell }
+  public func whenConnected(_ tell: @escaping @Sendable () -> Void) { connectionMade = tell }
 
   /// The session of `key` is over.
   func report(_ key: Key, _ failure: CaravanError?, isResumed: Bool) {

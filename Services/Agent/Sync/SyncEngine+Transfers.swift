@@ -32,7 +32,7 @@ extension SyncEngine {
 
   private func prepare(_ transfer: SyncSchedule.Transfer) async -> [FrameItem] {
     var items: [FrameItem] = []
-    if let batch = transfer.controlMessages { items.append(await controlItem(batch)) }
+    if let batch = transfer.controlMessages { items.append(await FrameItem(batch, schedule.list, store)) }
     let keys = transfer.coalesced.items
     let pulls = keys.count { $0.direction == .read }
     let room = min(EngineLimits.pulledBytes, exchanger.fragment.bytes) / max(1, min(pulls, EngineLimits.pullsPerFrame))
@@ -86,16 +86,6 @@ extension SyncEngine {
       end(key, answers, error)
     }
     return nil
-  }
-
-  private func controlItem(_ batch: ControlMessages.Batch) async -> FrameItem {
-    let list = schedule.list
-    var tokens: [[UInt8]] = []
-    if batch.hello {
-      for item in list.items { tokens.append((try? await store.syncState(of: item.table).token) ?? []) }
-    }
-    return FrameItem(
-      role: .controlMessages(batch, generation: list.generation), operations: batch.operations(list, tokens: tokens))
   }
 
   // MARK: What comes of it

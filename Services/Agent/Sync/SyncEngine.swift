@@ -31,6 +31,7 @@ public actor SyncEngine: Service {
   var connection = ConnectionPromise()
   var speech = SpeechPermission()
   var sessionEnded: (@Sendable (SessionReport) -> Void)?
+  var connectionMade: (@Sendable () -> Void)?
   var wanted = ChunkRequests()
   /// Rows that came with notifications and have not been taken in; one page a table at most.
   var inlinePages: [ReceivedPage] = []

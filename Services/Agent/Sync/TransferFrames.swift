@@ -1,4 +1,5 @@
 internal import CaravanAgentCore
+internal import CaravanAgentStore
 internal import CaravanModel
 internal import CaravanRuntime
 internal import CaravanWire
@@ -70,6 +71,20 @@ struct TransferFrames: Sendable {
         group.addTask { await engine.finish(item, answer.map { Array($0[range]) }) }
       }
     }
+  }
+}
+
+extension FrameItem {
+  /// Control messages of a device with this list, each table of which stands where the store says.
+  init(
+    _ batch: ControlMessages.Batch, _ list: CaravanAgentCore.SubscriptionList, _ store: any SyncStore
+  ) async {
+    var tokens: [[UInt8]] = []
+    if batch.hello {
+      for item in list.items { tokens.append((try? await store.syncState(of: item.table).token) ?? []) }
+    }
+    self.init(
+      role: .controlMessages(batch, generation: list.generation), operations: batch.operations(list, tokens: tokens))
   }
 }
 

@@ -3,6 +3,7 @@ import CaravanBus
 import CaravanModel
 import CaravanRuntime
 import CaravanSyncCore
+import CaravanTokens
 import CaravanWire
 
 extension DeviceSession {
@@ -17,6 +18,7 @@ extension DeviceSession {
     do throws(CaravanError) {
       (request.database, request.pageBytes) = (DatabaseRef(database), UInt32(room))
       request.viewer = try await viewer(of: database)
+      request.seen = seen(with: question.token, inZone: request.zone, of: database)
       reply = try await cloud.bus.call(
         request, to: .partitioned(.query, Partition(of: database), method: "find"), deadline: SyncLimits.queryDeadline)
     } catch {
@@ -26,6 +28,16 @@ extension DeviceSession {
     let answer = reply.encoded()
     guard account.settle(taken: room, needed: answer.count) else { throw Refusal.replyFull }
     return QueryResult(answer: answer)
+  }
+
+  /// How far the answer has to be so that nothing is missing in it that the device knows of.
+  private func seen(
+    with token: [UInt8], inZone name: String, of database: DatabaseID
+  ) -> [SeenZone] {
+    guard !token.isEmpty, !name.isEmpty,
+      let position = try? cloud.tokens.open(token, of: ZoneID(database, name)), position.incarnation > 0
+    else { return [] }
+    return [SeenZone(zone: name, incarnation: position.incarnation, seq: position.seq)]
   }
 
   /// What the user has subscribed to, in their own database or the public one.

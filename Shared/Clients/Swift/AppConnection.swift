@@ -196,12 +196,14 @@ final class AppConnection: Sendable {
   }
 
   /// Sends a request whose answer nobody waits for.
-  func notify(_ kind: AppRequest.Kind?) {
-    let id = state.withLock { state in
+  func notify(_ kind: AppRequest.Kind?) { socket.post(AppRequest(id: newNumber(), kind: kind).encoded()) }
+
+  /// Unlike all other numbers of this connection.
+  func newNumber() -> UInt64 {
+    state.withLock { state in
       state.last += 1
       return state.last
     }
-    socket.post(AppRequest(id: id, kind: kind).encoded())
   }
 
   /// Ends the connection; `run` returns soon after.
@@ -260,7 +262,8 @@ extension AppRequest.Kind {
       .watch, .setPolicy, .taken, .resetTable, .resetDevice, .listen, .listApps, .allowApp, .forgetApp:
       []
     // An agent that knows these knows all cells.
-    case .manageSubscriptions, .managePushTargets, .fetchRecords, .reserveNumbers, .changeRecords: []
+    case .manageSubscriptions, .nextLive, .endLive, .managePushTargets, .fetchRecords, .reserveNumbers, .changeRecords: []
+    case .beginLive(let request): request.selection?.arguments ?? []
     }
   }
 }

@@ -10,7 +10,7 @@ enum AppCommands {
   static let leadingFlags: Set<String> = ["socket", "app"]
 
   static let tools: [Tool] =
-    tables + AppRowCommands.tools + [AppCloudCommand.tool] + AppRecordCommands.tools + [AppBatchCommand.tool]
+    tables + AppRowCommands.tools + [AppCloudCommand.tool, AppLiveCommand.tool] + AppRecordCommands.tools + [AppBatchCommand.tool]
     + AppSyncCommands.tools + AppSubscriptionCommands.tools + AppPushCommands.tools
     + AppConflictCommands.tools + AppDeviceCommands.tools
 

@@ -308,6 +308,9 @@ public struct AppRequest: WireMessage, Equatable {
     case reserveNumbers(ReserveNumbers)
     case changeRecords(ChangeRecords)
     case managePushTargets(PushTargetsRequest)
+    case beginLive(BeginLive)
+    case nextLive(LiveRef)
+    case endLive(LiveRef)
   }
 
   public var id: UInt64
@@ -436,6 +439,15 @@ public struct AppRequest: WireMessage, Equatable {
     case .managePushTargets(let value):
       m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_MANAGE_PUSH_TARGETS
       m.pointee.manage_push_targets = value.pack(into: &arena)
+    case .beginLive(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_BEGIN_LIVE
+      m.pointee.begin_live = value.pack(into: &arena)
+    case .nextLive(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_NEXT_LIVE
+      m.pointee.next_live = value.pack(into: &arena)
+    case .endLive(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_END_LIVE
+      m.pointee.end_live = value.pack(into: &arena)
     case nil: break
     }
     return m
@@ -493,6 +505,9 @@ public struct AppRequest: WireMessage, Equatable {
       kind = .changeRecords(try ChangeRecords(c: m.pointee.change_records))
     case CARAVAN__V1__APP_REQUEST__KIND_MANAGE_PUSH_TARGETS:
       kind = .managePushTargets(try PushTargetsRequest(c: m.pointee.manage_push_targets))
+    case CARAVAN__V1__APP_REQUEST__KIND_BEGIN_LIVE: kind = .beginLive(try BeginLive(c: m.pointee.begin_live))
+    case CARAVAN__V1__APP_REQUEST__KIND_NEXT_LIVE: kind = .nextLive(try LiveRef(c: m.pointee.next_live))
+    case CARAVAN__V1__APP_REQUEST__KIND_END_LIVE: kind = .endLive(try LiveRef(c: m.pointee.end_live))
     default: kind = nil
     }
   }
@@ -533,6 +548,7 @@ public struct AppReply: WireMessage, Equatable {
     case reservedNumbers(ReservedNumbers)
     case changedRecords(ChangedRecords)
     case pushTargets(PushTargetsReply)
+    case livePart(LivePart)
   }
 
   public var id: UInt64
@@ -607,6 +623,9 @@ public struct AppReply: WireMessage, Equatable {
     case .pushTargets(let value):
       m.pointee.kind_case = CARAVAN__V1__APP_REPLY__KIND_PUSH_TARGETS
       m.pointee.push_targets = value.pack(into: &arena)
+    case .livePart(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REPLY__KIND_LIVE_PART
+      m.pointee.live_part = value.pack(into: &arena)
     case nil: break
     }
     return m
@@ -637,6 +656,7 @@ public struct AppReply: WireMessage, Equatable {
     case CARAVAN__V1__APP_REPLY__KIND_CHANGED_RECORDS:
       kind = .changedRecords(try ChangedRecords(c: m.pointee.changed_records))
     case CARAVAN__V1__APP_REPLY__KIND_PUSH_TARGETS: kind = .pushTargets(try PushTargetsReply(c: m.pointee.push_targets))
+    case CARAVAN__V1__APP_REPLY__KIND_LIVE_PART: kind = .livePart(try LivePart(c: m.pointee.live_part))
     default: kind = nil
     }
   }
@@ -2574,6 +2594,229 @@ public struct ManageSubscriptions: WireMessage, Equatable {
   }
 }
 
+public struct BeginLive: WireMessage, Equatable {
+  public var table: String
+  public var columns: [String]
+  public var selection: Selection?
+  public var order: [OrderBy]
+  public var limit: UInt32
+  public var live: UInt64
+
+  public init(
+    table: String = "",
+    columns: [String] = [],
+    selection: Selection? = nil,
+    order: [OrderBy] = [],
+    limit: UInt32 = 0,
+    live: UInt64 = 0
+  ) {
+    self.table = table
+    self.columns = columns
+    self.selection = selection
+    self.order = order
+    self.limit = limit
+    self.live = live
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__BeginLive> {
+    let m = arena.make(Caravan__V1__BeginLive.self, caravan__v1__begin_live__init)
+    if !table.isEmpty { m.pointee.table = arena.string(table) }
+    (m.pointee.n_columns, m.pointee.columns) = arena.strings(columns)
+    if let selection { m.pointee.selection = selection.pack(into: &arena) }
+    (m.pointee.n_order, m.pointee.order) = arena.messages(order) { $0.pack(into: &$1) }
+    if limit != 0 { m.pointee.has_limit = 1; m.pointee.limit = limit }
+    if live != 0 { m.pointee.has_live = 1; m.pointee.live = live }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__BeginLive>) throws(WireError) {
+    table = try copyText(m.pointee.table)
+    columns = try copyStrings(m.pointee.n_columns, m.pointee.columns)
+    selection = if let p = m.pointee.selection { try Selection(c: p) } else { nil }
+    order = try copyMessages(m.pointee.n_order, m.pointee.order) { (p) throws(WireError) in try OrderBy(c: p) }
+    limit = m.pointee.has_limit != 0 ? m.pointee.limit : 0
+    live = m.pointee.has_live != 0 ? m.pointee.live : 0
+  }
+
+  static let shape = 157
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__begin_live__get_packed_size(m)) { caravan__v1__begin_live__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__begin_live__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct LiveRef: WireMessage, Equatable {
+  public var live: UInt64
+
+  public init(
+    live: UInt64 = 0
+  ) {
+    self.live = live
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__LiveRef> {
+    let m = arena.make(Caravan__V1__LiveRef.self, caravan__v1__live_ref__init)
+    if live != 0 { m.pointee.has_live = 1; m.pointee.live = live }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__LiveRef>) throws(WireError) {
+    live = m.pointee.has_live != 0 ? m.pointee.live : 0
+  }
+
+  static let shape = 158
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__live_ref__get_packed_size(m)) { caravan__v1__live_ref__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__live_ref__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct LivePart: WireMessage, Equatable {
+  public var steps: [LiveStep]
+  public var more: Bool
+  public var restarts: Bool
+  public var complete: Bool
+  public var refused: Failure?
+
+  public init(
+    steps: [LiveStep] = [],
+    more: Bool = false,
+    restarts: Bool = false,
+    complete: Bool = false,
+    refused: Failure? = nil
+  ) {
+    self.steps = steps
+    self.more = more
+    self.restarts = restarts
+    self.complete = complete
+    self.refused = refused
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__LivePart> {
+    let m = arena.make(Caravan__V1__LivePart.self, caravan__v1__live_part__init)
+    (m.pointee.n_steps, m.pointee.steps) = arena.messages(steps) { $0.pack(into: &$1) }
+    if more { m.pointee.has_more = 1; m.pointee.more = more ? 1 : 0 }
+    if restarts { m.pointee.has_restarts = 1; m.pointee.restarts = restarts ? 1 : 0 }
+    if complete { m.pointee.has_complete = 1; m.pointee.complete = complete ? 1 : 0 }
+    if let refused { m.pointee.refused = refused.pack(into: &arena) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__LivePart>) throws(WireError) {
+    steps = try copyMessages(m.pointee.n_steps, m.pointee.steps) { (p) throws(WireError) in try LiveStep(c: p) }
+    more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
+    restarts = m.pointee.has_restarts != 0 ? m.pointee.restarts != 0 : false
+    complete = m.pointee.has_complete != 0 ? m.pointee.complete != 0 : false
+    refused = if let p = m.pointee.refused { try Failure(c: p) } else { nil }
+  }
+
+  static let shape = 159
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__live_part__get_packed_size(m)) { caravan__v1__live_part__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__live_part__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct LiveStep: WireMessage, Equatable {
+  public enum Kind: Sendable, Equatable {
+    case deleted(String)
+    case moved(String)
+    case inserted(Row)
+    case updated(Row)
+  }
+
+  public var from: UInt32
+  public var to: UInt32
+  public var elsewhere: Bool
+  public var kind: Kind?
+
+  public init(
+    from: UInt32 = 0,
+    to: UInt32 = 0,
+    elsewhere: Bool = false,
+    kind: Kind? = nil
+  ) {
+    self.from = from
+    self.to = to
+    self.elsewhere = elsewhere
+    self.kind = kind
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__LiveStep> {
+    let m = arena.make(Caravan__V1__LiveStep.self, caravan__v1__live_step__init)
+    if from != 0 { m.pointee.has_from = 1; m.pointee.from = from }
+    if to != 0 { m.pointee.has_to = 1; m.pointee.to = to }
+    if elsewhere { m.pointee.has_elsewhere = 1; m.pointee.elsewhere = elsewhere ? 1 : 0 }
+    switch kind {
+    case .deleted(let value):
+      m.pointee.kind_case = CARAVAN__V1__LIVE_STEP__KIND_DELETED
+      m.pointee.deleted = arena.string(value)
+    case .moved(let value):
+      m.pointee.kind_case = CARAVAN__V1__LIVE_STEP__KIND_MOVED
+      m.pointee.moved = arena.string(value)
+    case .inserted(let value):
+      m.pointee.kind_case = CARAVAN__V1__LIVE_STEP__KIND_INSERTED
+      m.pointee.inserted = value.pack(into: &arena)
+    case .updated(let value):
+      m.pointee.kind_case = CARAVAN__V1__LIVE_STEP__KIND_UPDATED
+      m.pointee.updated = value.pack(into: &arena)
+    case nil: break
+    }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__LiveStep>) throws(WireError) {
+    from = m.pointee.has_from != 0 ? m.pointee.from : 0
+    to = m.pointee.has_to != 0 ? m.pointee.to : 0
+    elsewhere = m.pointee.has_elsewhere != 0 ? m.pointee.elsewhere != 0 : false
+    switch m.pointee.kind_case {
+    case CARAVAN__V1__LIVE_STEP__KIND_DELETED: kind = .deleted(try copyText(m.pointee.deleted))
+    case CARAVAN__V1__LIVE_STEP__KIND_MOVED: kind = .moved(try copyText(m.pointee.moved))
+    case CARAVAN__V1__LIVE_STEP__KIND_INSERTED: kind = .inserted(try Row(c: m.pointee.inserted))
+    case CARAVAN__V1__LIVE_STEP__KIND_UPDATED: kind = .updated(try Row(c: m.pointee.updated))
+    default: kind = nil
+    }
+  }
+
+  static let shape = 160
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__live_step__get_packed_size(m)) { caravan__v1__live_step__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__live_step__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
 public struct CursorRef: WireMessage, Equatable {
   public var cursor: UInt64
 
@@ -2593,7 +2836,7 @@ public struct CursorRef: WireMessage, Equatable {
     cursor = m.pointee.has_cursor != 0 ? m.pointee.cursor : 0
   }
 
-  static let shape = 157
+  static let shape = 161
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2632,7 +2875,7 @@ public struct ObjectInfo: WireMessage, Equatable {
     size = m.pointee.has_size != 0 ? m.pointee.size : 0
   }
 
-  static let shape = 158
+  static let shape = 162
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2725,7 +2968,7 @@ public struct Row: WireMessage, Equatable {
     expiresMilliseconds = m.pointee.has_expires_milliseconds != 0 ? m.pointee.expires_milliseconds : 0
   }
 
-  static let shape = 159
+  static let shape = 163
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2769,7 +3012,7 @@ public struct RowPage: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
-  static let shape = 160
+  static let shape = 164
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2833,7 +3076,7 @@ public struct ReadObject: WireMessage, Equatable {
     copy = m.pointee.has_copy != 0 ? RowCopy(c: m.pointee.copy) : .mine
   }
 
-  static let shape = 161
+  static let shape = 165
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2872,7 +3115,7 @@ public struct ObjectBytes: WireMessage, Equatable {
     size = m.pointee.has_size != 0 ? m.pointee.size : 0
   }
 
-  static let shape = 162
+  static let shape = 166
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2911,7 +3154,7 @@ public struct DeleteRows: WireMessage, Equatable {
     selection = if let p = m.pointee.selection { try Selection(c: p) } else { nil }
   }
 
-  static let shape = 163
+  static let shape = 167
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2945,7 +3188,7 @@ public struct Affected: WireMessage, Equatable {
     rows = m.pointee.has_rows != 0 ? m.pointee.rows : 0
   }
 
-  static let shape = 164
+  static let shape = 168
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3011,7 +3254,7 @@ public struct RegisterSync: WireMessage, Equatable {
     loss = if let p = m.pointee.loss { try LossTolerance(c: p) } else { nil }
   }
 
-  static let shape = 165
+  static let shape = 169
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3058,7 +3301,7 @@ public struct LossTolerance: WireMessage, Equatable {
     onRequest = m.pointee.has_on_request != 0 ? m.pointee.on_request != 0 : false
   }
 
-  static let shape = 166
+  static let shape = 170
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3097,7 +3340,7 @@ public struct UnregisterSync: WireMessage, Equatable {
     read = m.pointee.has_read != 0 ? m.pointee.read != 0 : false
   }
 
-  static let shape = 167
+  static let shape = 171
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3141,7 +3384,7 @@ public struct SyncNow: WireMessage, Equatable {
     read = m.pointee.has_read != 0 ? m.pointee.read != 0 : false
   }
 
-  static let shape = 168
+  static let shape = 172
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3180,7 +3423,7 @@ public struct ConflictedRows: WireMessage, Equatable {
     after = try copyText(m.pointee.after)
   }
 
-  static let shape = 169
+  static let shape = 173
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3229,7 +3472,7 @@ public struct ConflictRow: WireMessage, Equatable {
     mineDeleted = m.pointee.has_mine_deleted != 0 ? m.pointee.mine_deleted != 0 : false
   }
 
-  static let shape = 170
+  static let shape = 174
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3270,7 +3513,7 @@ public struct ConflictPage: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
-  static let shape = 171
+  static let shape = 175
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3324,7 +3567,7 @@ public struct ResolveConflict: WireMessage, Equatable {
     fromTheirs = try copyStrings(m.pointee.n_from_theirs, m.pointee.from_theirs)
   }
 
-  static let shape = 172
+  static let shape = 176
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3363,7 +3606,7 @@ public struct EndResolution: WireMessage, Equatable {
     abandon = m.pointee.has_abandon != 0 ? m.pointee.abandon != 0 : false
   }
 
-  static let shape = 173
+  static let shape = 177
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3407,7 +3650,7 @@ public struct SetLink: WireMessage, Equatable {
     automatic = m.pointee.has_automatic != 0 ? m.pointee.automatic != 0 : false
   }
 
-  static let shape = 174
+  static let shape = 178
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3446,7 +3689,7 @@ public struct NetworkPolicy: WireMessage, Equatable {
     budgets = try copyMessages(m.pointee.n_budgets, m.pointee.budgets) { (p) throws(WireError) in try LinkBudget(c: p) }
   }
 
-  static let shape = 175
+  static let shape = 179
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3490,7 +3733,7 @@ public struct LinkBudget: WireMessage, Equatable {
     usedToday = m.pointee.has_used_today != 0 ? m.pointee.used_today : 0
   }
 
-  static let shape = 176
+  static let shape = 180
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3554,7 +3797,7 @@ public struct Upcall: WireMessage, Equatable {
     after = m.pointee.has_after != 0 ? m.pointee.after : 0
   }
 
-  static let shape = 177
+  static let shape = 181
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3623,7 +3866,7 @@ public struct SyncEvent: WireMessage, Equatable {
     sessions = m.pointee.has_sessions != 0 ? m.pointee.sessions : 0
   }
 
-  static let shape = 178
+  static let shape = 182
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3767,7 +4010,7 @@ public struct TableStatus: WireMessage, Equatable {
     }
   }
 
-  static let shape = 179
+  static let shape = 183
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3811,7 +4054,7 @@ public struct SettingChange: WireMessage, Equatable {
     now = try copyText(m.pointee.now)
   }
 
-  static let shape = 180
+  static let shape = 184
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3870,7 +4113,7 @@ public struct LossStatus: WireMessage, Equatable {
     lostToBusyServer = m.pointee.has_lost_to_busy_server != 0 ? m.pointee.lost_to_busy_server : 0
   }
 
-  static let shape = 181
+  static let shape = 185
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3989,7 +4232,7 @@ public struct AgentStatus: WireMessage, Equatable {
     unreachable = try copyText(m.pointee.unreachable)
   }
 
-  static let shape = 182
+  static let shape = 186
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -4038,7 +4281,7 @@ public struct LinkUsage: WireMessage, Equatable {
     bytesDown = m.pointee.has_bytes_down != 0 ? m.pointee.bytes_down : 0
   }
 
-  static let shape = 183
+  static let shape = 187
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -4077,7 +4320,7 @@ public struct CounterValue: WireMessage, Equatable {
     value = m.pointee.has_value != 0 ? m.pointee.value : 0
   }
 
-  static let shape = 184
+  static let shape = 188
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

@@ -18,6 +18,7 @@ final class ScriptedSync: SyncControl, CloudControl {
     var policy = CaravanAgentCore.NetworkPolicy()
     var refusal: CaravanError?
     var tell: (@Sendable (SessionReport) -> Void)?
+    var connected: (@Sendable () -> Void)?
     var counters: [SyncStatus.Counter] = []
     var spent: [CaravanModel.LinkClass: UInt64] = [:]
     var usage: [SyncStatus.Usage] = []
@@ -69,7 +70,7 @@ final class ScriptedSync: SyncControl, CloudControl {
       return state.subscriptions
     }
   }
-  func cloud() async throws(CaravanError) -> any CloudControl { self }
+  func cloud(asReadOf table: TableID?) async throws(CaravanError) -> any CloudControl { self }
   func pushTargets(
     _ request: PushTargetsRequest, of app: ContainerID
   ) async throws(CaravanError) -> PushTargetsReply {
@@ -99,6 +100,8 @@ final class ScriptedSync: SyncControl, CloudControl {
 
   func resetDevice() async { note("reset device") }
   func whenSessionsEnd(_ tell: @escaping @Sendable (SessionReport) -> Void) async { state.withLock { $0.tell = tell } }
+
+  func whenConnected(_ tell: @escaping @Sendable () -> Void) async { state.withLock { $0.connected = tell } }
 
   func linkChanged(to link: Link?) async { state.withLock { $0.link = link } }
   func useDetectedLink() async throws(CaravanError) { throw CaravanError(.invalidData, "nobody watches the link") }

@@ -96,8 +96,14 @@ struct AppSessionFuzzTests {
     }
 
     mutating func other() -> AppRequest.Kind? {
-      switch below(12) {
+      switch below(14) {
       case 0: nil
+      case 12:
+        .beginLive(
+          BeginLive(
+            table: table(), columns: [column()], selection: selection(), order: [OrderBy(column: column())],
+            limit: UInt32(below(3)), live: UInt64(below(40))))
+      case 13: .endLive(LiveRef(live: UInt64(below(40))))
       case 9: .resetDevice(Empty())
       case 10: .listen(TableName(table: table()))
       case 8: .updateTable(UpdateTable(table: table(), properties: properties()))
@@ -135,7 +141,8 @@ struct AppSessionFuzzTests {
       var owner: UInt64 = 1
       var version: UInt64 = 1
       var refused = 0
-      for _ in 0..<1_500 {
+      var live = try await LiveFollower(f.store, LiveRequest(table: table, order: [.init("name")]), owner: 99)
+      for number in 0..<1_500 {
         let request: AppRequest.Kind? =
           switch draw.below(5) {
           case 0, 1: draw.object()
@@ -148,6 +155,7 @@ struct AppSessionFuzzTests {
             failure.model().code != .internalError, "\(failure.message) for \(String(describing: request).prefix(200))")
         }
         if draw.below(12) == 0 { try await cloud(f.store, table, &draw, &version) }
+        if number.isMultiple(of: 3) { try await follow(&live, table) }
         guard draw.below(150) == 0 else { continue }
         await session.end()
         owner += 1
@@ -156,6 +164,25 @@ struct AppSessionFuzzTests {
       await session.end()
       #expect((200..<1_400).contains(refused), "\(refused): the requests are too good or too bad to test anything")
     }
+  }
+
+  /// UNI-15: whatever happened, a live query shows what a read shows.
+  private func follow(_ live: inout LiveFollower, _ table: TableID) async throws {
+    try await live.poll()
+    func shown(_ row: RowView) -> RowView {
+      var plain = RowView(
+        id: row.id, version: row.version, state: row.state, cells: row.cells.filter { $0.value != .null },
+        objects: row.objects)
+      plain.refused = row.refused
+      return plain
+    }
+    let read = try await live.store.beginRead(ReadRequest(table: table), owner: live.owner)
+    #expect(!read.hasMore)
+    let expected = read.rows.map(shown).sorted { one, two in
+      let (first, second) = (LiveFollower.name(one), LiveFollower.name(two))
+      return first == second ? one.id < two.id : first < second
+    }
+    #expect(live.shown.map { shown($0.view) } == expected)
   }
 
   /// One thing a cloud may do to the table.

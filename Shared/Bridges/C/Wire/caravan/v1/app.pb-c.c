@@ -1942,6 +1942,186 @@ void   caravan__v1__manage_subscriptions__free_unpacked
   assert(message->base.descriptor == &caravan__v1__manage_subscriptions__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__begin_live__init
+                     (Caravan__V1__BeginLive         *message)
+{
+  static const Caravan__V1__BeginLive init_value = CARAVAN__V1__BEGIN_LIVE__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__begin_live__get_packed_size
+                     (const Caravan__V1__BeginLive *message)
+{
+  assert(message->base.descriptor == &caravan__v1__begin_live__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__begin_live__pack
+                     (const Caravan__V1__BeginLive *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__begin_live__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__begin_live__pack_to_buffer
+                     (const Caravan__V1__BeginLive *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__begin_live__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__BeginLive *
+       caravan__v1__begin_live__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__BeginLive *)
+     protobuf_c_message_unpack (&caravan__v1__begin_live__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__begin_live__free_unpacked
+                     (Caravan__V1__BeginLive *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__begin_live__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__live_ref__init
+                     (Caravan__V1__LiveRef         *message)
+{
+  static const Caravan__V1__LiveRef init_value = CARAVAN__V1__LIVE_REF__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__live_ref__get_packed_size
+                     (const Caravan__V1__LiveRef *message)
+{
+  assert(message->base.descriptor == &caravan__v1__live_ref__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__live_ref__pack
+                     (const Caravan__V1__LiveRef *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__live_ref__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__live_ref__pack_to_buffer
+                     (const Caravan__V1__LiveRef *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__live_ref__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__LiveRef *
+       caravan__v1__live_ref__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__LiveRef *)
+     protobuf_c_message_unpack (&caravan__v1__live_ref__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__live_ref__free_unpacked
+                     (Caravan__V1__LiveRef *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__live_ref__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__live_part__init
+                     (Caravan__V1__LivePart         *message)
+{
+  static const Caravan__V1__LivePart init_value = CARAVAN__V1__LIVE_PART__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__live_part__get_packed_size
+                     (const Caravan__V1__LivePart *message)
+{
+  assert(message->base.descriptor == &caravan__v1__live_part__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__live_part__pack
+                     (const Caravan__V1__LivePart *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__live_part__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__live_part__pack_to_buffer
+                     (const Caravan__V1__LivePart *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__live_part__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__LivePart *
+       caravan__v1__live_part__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__LivePart *)
+     protobuf_c_message_unpack (&caravan__v1__live_part__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__live_part__free_unpacked
+                     (Caravan__V1__LivePart *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__live_part__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__live_step__init
+                     (Caravan__V1__LiveStep         *message)
+{
+  static const Caravan__V1__LiveStep init_value = CARAVAN__V1__LIVE_STEP__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__live_step__get_packed_size
+                     (const Caravan__V1__LiveStep *message)
+{
+  assert(message->base.descriptor == &caravan__v1__live_step__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__live_step__pack
+                     (const Caravan__V1__LiveStep *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__live_step__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__live_step__pack_to_buffer
+                     (const Caravan__V1__LiveStep *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__live_step__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__LiveStep *
+       caravan__v1__live_step__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__LiveStep *)
+     protobuf_c_message_unpack (&caravan__v1__live_step__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__live_step__free_unpacked
+                     (Caravan__V1__LiveStep *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__live_step__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__cursor_ref__init
                      (Caravan__V1__CursorRef         *message)
 {
@@ -3202,7 +3382,7 @@ void   caravan__v1__counter_value__free_unpacked
   assert(message->base.descriptor == &caravan__v1__counter_value__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor caravan__v1__app_request__field_descriptors[38] =
+static const ProtobufCFieldDescriptor caravan__v1__app_request__field_descriptors[41] =
 {
   {
     "id",
@@ -3660,9 +3840,46 @@ static const ProtobufCFieldDescriptor caravan__v1__app_request__field_descriptor
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "begin_live",
+    100,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__AppRequest, kind_case),
+    offsetof(Caravan__V1__AppRequest, begin_live),
+    &caravan__v1__begin_live__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "next_live",
+    101,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__AppRequest, kind_case),
+    offsetof(Caravan__V1__AppRequest, next_live),
+    &caravan__v1__live_ref__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "end_live",
+    102,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__AppRequest, kind_case),
+    offsetof(Caravan__V1__AppRequest, end_live),
+    &caravan__v1__live_ref__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__app_request__field_indices_by_name[] = {
   30,   /* field[30] = allow_app */
+  38,   /* field[38] = begin_live */
   8,   /* field[8] = begin_read */
   16,   /* field[16] = begin_resolution */
   4,   /* field[4] = begin_write */
@@ -3673,6 +3890,7 @@ static const unsigned caravan__v1__app_request__field_indices_by_name[] = {
   2,   /* field[2] = create_table */
   12,   /* field[12] = delete_rows */
   3,   /* field[3] = drop_table */
+  40,   /* field[40] = end_live */
   19,   /* field[19] = end_resolution */
   34,   /* field[34] = fetch_records */
   31,   /* field[31] = forget_app */
@@ -3682,6 +3900,7 @@ static const unsigned caravan__v1__app_request__field_indices_by_name[] = {
   28,   /* field[28] = listen */
   37,   /* field[37] = manage_push_targets */
   33,   /* field[33] = manage_subscriptions */
+  39,   /* field[39] = next_live */
   9,   /* field[9] = next_page */
   32,   /* field[32] = query_cloud */
   11,   /* field[11] = read_object */
@@ -3701,13 +3920,14 @@ static const unsigned caravan__v1__app_request__field_indices_by_name[] = {
   22,   /* field[22] = watch */
   5,   /* field[5] = write_object */
 };
-static const ProtobufCIntRange caravan__v1__app_request__number_ranges[4 + 1] =
+static const ProtobufCIntRange caravan__v1__app_request__number_ranges[5 + 1] =
 {
   { 1, 0 },
   { 80, 25 },
   { 90, 32 },
   { 97, 37 },
-  { 0, 38 }
+  { 100, 38 },
+  { 0, 41 }
 };
 const ProtobufCMessageDescriptor caravan__v1__app_request__descriptor =
 {
@@ -3717,14 +3937,14 @@ const ProtobufCMessageDescriptor caravan__v1__app_request__descriptor =
   "Caravan__V1__AppRequest",
   "caravan.v1",
   sizeof(Caravan__V1__AppRequest),
-  38,
+  41,
   caravan__v1__app_request__field_descriptors,
   caravan__v1__app_request__field_indices_by_name,
-  4,  caravan__v1__app_request__number_ranges,
+  5,  caravan__v1__app_request__number_ranges,
   (ProtobufCMessageInit) caravan__v1__app_request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__app_reply__field_descriptors[20] =
+static const ProtobufCFieldDescriptor caravan__v1__app_reply__field_descriptors[21] =
 {
   {
     "id",
@@ -3966,6 +4186,18 @@ static const ProtobufCFieldDescriptor caravan__v1__app_reply__field_descriptors[
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "live_part",
+    100,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__AppReply, kind_case),
+    offsetof(Caravan__V1__AppReply, live_part),
+    &caravan__v1__live_part__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__app_reply__field_indices_by_name[] = {
   8,   /* field[8] = affected */
@@ -3977,6 +4209,7 @@ static const unsigned caravan__v1__app_reply__field_indices_by_name[] = {
   1,   /* field[1] = failure */
   16,   /* field[16] = found_records */
   0,   /* field[0] = id */
+  20,   /* field[20] = live_part */
   7,   /* field[7] = object_bytes */
   19,   /* field[19] = push_targets */
   17,   /* field[17] = reserved_numbers */
@@ -3989,12 +4222,13 @@ static const unsigned caravan__v1__app_reply__field_indices_by_name[] = {
   5,   /* field[5] = write_closed */
   4,   /* field[4] = write_opened */
 };
-static const ProtobufCIntRange caravan__v1__app_reply__number_ranges[3 + 1] =
+static const ProtobufCIntRange caravan__v1__app_reply__number_ranges[4 + 1] =
 {
   { 1, 0 },
   { 90, 14 },
   { 97, 19 },
-  { 0, 20 }
+  { 100, 20 },
+  { 0, 21 }
 };
 const ProtobufCMessageDescriptor caravan__v1__app_reply__descriptor =
 {
@@ -4004,10 +4238,10 @@ const ProtobufCMessageDescriptor caravan__v1__app_reply__descriptor =
   "Caravan__V1__AppReply",
   "caravan.v1",
   sizeof(Caravan__V1__AppReply),
-  20,
+  21,
   caravan__v1__app_reply__field_descriptors,
   caravan__v1__app_reply__field_indices_by_name,
-  3,  caravan__v1__app_reply__number_ranges,
+  4,  caravan__v1__app_reply__number_ranges,
   (ProtobufCMessageInit) caravan__v1__app_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
@@ -6843,6 +7077,353 @@ const ProtobufCMessageDescriptor caravan__v1__manage_subscriptions__descriptor =
   caravan__v1__manage_subscriptions__field_indices_by_name,
   1,  caravan__v1__manage_subscriptions__number_ranges,
   (ProtobufCMessageInit) caravan__v1__manage_subscriptions__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__begin_live__field_descriptors[6] =
+{
+  {
+    "table",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__BeginLive, table),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "columns",
+    2,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Caravan__V1__BeginLive, n_columns),
+    offsetof(Caravan__V1__BeginLive, columns),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "selection",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__BeginLive, selection),
+    &caravan__v1__selection__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "order",
+    4,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__BeginLive, n_order),
+    offsetof(Caravan__V1__BeginLive, order),
+    &caravan__v1__order_by__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "limit",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__BeginLive, has_limit),
+    offsetof(Caravan__V1__BeginLive, limit),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "live",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__BeginLive, has_live),
+    offsetof(Caravan__V1__BeginLive, live),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__begin_live__field_indices_by_name[] = {
+  1,   /* field[1] = columns */
+  4,   /* field[4] = limit */
+  5,   /* field[5] = live */
+  3,   /* field[3] = order */
+  2,   /* field[2] = selection */
+  0,   /* field[0] = table */
+};
+static const ProtobufCIntRange caravan__v1__begin_live__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 6 }
+};
+const ProtobufCMessageDescriptor caravan__v1__begin_live__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.BeginLive",
+  "BeginLive",
+  "Caravan__V1__BeginLive",
+  "caravan.v1",
+  sizeof(Caravan__V1__BeginLive),
+  6,
+  caravan__v1__begin_live__field_descriptors,
+  caravan__v1__begin_live__field_indices_by_name,
+  1,  caravan__v1__begin_live__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__begin_live__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__live_ref__field_descriptors[1] =
+{
+  {
+    "live",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__LiveRef, has_live),
+    offsetof(Caravan__V1__LiveRef, live),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__live_ref__field_indices_by_name[] = {
+  0,   /* field[0] = live */
+};
+static const ProtobufCIntRange caravan__v1__live_ref__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor caravan__v1__live_ref__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.LiveRef",
+  "LiveRef",
+  "Caravan__V1__LiveRef",
+  "caravan.v1",
+  sizeof(Caravan__V1__LiveRef),
+  1,
+  caravan__v1__live_ref__field_descriptors,
+  caravan__v1__live_ref__field_indices_by_name,
+  1,  caravan__v1__live_ref__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__live_ref__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__live_part__field_descriptors[5] =
+{
+  {
+    "steps",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__LivePart, n_steps),
+    offsetof(Caravan__V1__LivePart, steps),
+    &caravan__v1__live_step__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "more",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__LivePart, has_more),
+    offsetof(Caravan__V1__LivePart, more),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "restarts",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__LivePart, has_restarts),
+    offsetof(Caravan__V1__LivePart, restarts),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "complete",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__LivePart, has_complete),
+    offsetof(Caravan__V1__LivePart, complete),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "refused",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__LivePart, refused),
+    &caravan__v1__failure__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__live_part__field_indices_by_name[] = {
+  3,   /* field[3] = complete */
+  1,   /* field[1] = more */
+  4,   /* field[4] = refused */
+  2,   /* field[2] = restarts */
+  0,   /* field[0] = steps */
+};
+static const ProtobufCIntRange caravan__v1__live_part__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 5 }
+};
+const ProtobufCMessageDescriptor caravan__v1__live_part__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.LivePart",
+  "LivePart",
+  "Caravan__V1__LivePart",
+  "caravan.v1",
+  sizeof(Caravan__V1__LivePart),
+  5,
+  caravan__v1__live_part__field_descriptors,
+  caravan__v1__live_part__field_indices_by_name,
+  1,  caravan__v1__live_part__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__live_part__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__live_step__field_descriptors[7] =
+{
+  {
+    "deleted",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Caravan__V1__LiveStep, kind_case),
+    offsetof(Caravan__V1__LiveStep, deleted),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "moved",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Caravan__V1__LiveStep, kind_case),
+    offsetof(Caravan__V1__LiveStep, moved),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "inserted",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__LiveStep, kind_case),
+    offsetof(Caravan__V1__LiveStep, inserted),
+    &caravan__v1__row__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "updated",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__LiveStep, kind_case),
+    offsetof(Caravan__V1__LiveStep, updated),
+    &caravan__v1__row__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "from",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__LiveStep, has_from),
+    offsetof(Caravan__V1__LiveStep, from),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "to",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__LiveStep, has_to),
+    offsetof(Caravan__V1__LiveStep, to),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "elsewhere",
+    7,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__LiveStep, has_elsewhere),
+    offsetof(Caravan__V1__LiveStep, elsewhere),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__live_step__field_indices_by_name[] = {
+  0,   /* field[0] = deleted */
+  6,   /* field[6] = elsewhere */
+  4,   /* field[4] = from */
+  2,   /* field[2] = inserted */
+  1,   /* field[1] = moved */
+  5,   /* field[5] = to */
+  3,   /* field[3] = updated */
+};
+static const ProtobufCIntRange caravan__v1__live_step__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 7 }
+};
+const ProtobufCMessageDescriptor caravan__v1__live_step__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.LiveStep",
+  "LiveStep",
+  "Caravan__V1__LiveStep",
+  "caravan.v1",
+  sizeof(Caravan__V1__LiveStep),
+  7,
+  caravan__v1__live_step__field_descriptors,
+  caravan__v1__live_step__field_indices_by_name,
+  1,  caravan__v1__live_step__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__live_step__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor caravan__v1__cursor_ref__field_descriptors[1] =

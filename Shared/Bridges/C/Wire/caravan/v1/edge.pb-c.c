@@ -3655,7 +3655,7 @@ const ProtobufCMessageDescriptor caravan__v1__schema_result__descriptor =
   (ProtobufCMessageInit) caravan__v1__schema_result__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__ask_query__field_descriptors[3] =
+static const ProtobufCFieldDescriptor caravan__v1__ask_query__field_descriptors[4] =
 {
   {
     "container",
@@ -3693,16 +3693,29 @@ static const ProtobufCFieldDescriptor caravan__v1__ask_query__field_descriptors[
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "token",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Caravan__V1__AskQuery, has_token),
+    offsetof(Caravan__V1__AskQuery, token),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__ask_query__field_indices_by_name[] = {
   0,   /* field[0] = container */
   1,   /* field[1] = database */
   2,   /* field[2] = request */
+  3,   /* field[3] = token */
 };
 static const ProtobufCIntRange caravan__v1__ask_query__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor caravan__v1__ask_query__descriptor =
 {
@@ -3712,7 +3725,7 @@ const ProtobufCMessageDescriptor caravan__v1__ask_query__descriptor =
   "Caravan__V1__AskQuery",
   "caravan.v1",
   sizeof(Caravan__V1__AskQuery),
-  3,
+  4,
   caravan__v1__ask_query__field_descriptors,
   caravan__v1__ask_query__field_indices_by_name,
   1,  caravan__v1__ask_query__number_ranges,

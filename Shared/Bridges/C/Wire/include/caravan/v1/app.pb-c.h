@@ -62,6 +62,10 @@ typedef struct Caravan__V1__RecordChange Caravan__V1__RecordChange;
 typedef struct Caravan__V1__ChangedRecords Caravan__V1__ChangedRecords;
 typedef struct Caravan__V1__RecordOutcome Caravan__V1__RecordOutcome;
 typedef struct Caravan__V1__ManageSubscriptions Caravan__V1__ManageSubscriptions;
+typedef struct Caravan__V1__BeginLive Caravan__V1__BeginLive;
+typedef struct Caravan__V1__LiveRef Caravan__V1__LiveRef;
+typedef struct Caravan__V1__LivePart Caravan__V1__LivePart;
+typedef struct Caravan__V1__LiveStep Caravan__V1__LiveStep;
 typedef struct Caravan__V1__CursorRef Caravan__V1__CursorRef;
 typedef struct Caravan__V1__ObjectInfo Caravan__V1__ObjectInfo;
 typedef struct Caravan__V1__Row Caravan__V1__Row;
@@ -310,7 +314,10 @@ typedef enum {
   CARAVAN__V1__APP_REQUEST__KIND_FETCH_RECORDS = 92,
   CARAVAN__V1__APP_REQUEST__KIND_RESERVE_NUMBERS = 93,
   CARAVAN__V1__APP_REQUEST__KIND_CHANGE_RECORDS = 94,
-  CARAVAN__V1__APP_REQUEST__KIND_MANAGE_PUSH_TARGETS = 97
+  CARAVAN__V1__APP_REQUEST__KIND_MANAGE_PUSH_TARGETS = 97,
+  CARAVAN__V1__APP_REQUEST__KIND_BEGIN_LIVE = 100,
+  CARAVAN__V1__APP_REQUEST__KIND_NEXT_LIVE = 101,
+  CARAVAN__V1__APP_REQUEST__KIND_END_LIVE = 102
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__APP_REQUEST__KIND__CASE)
 } Caravan__V1__AppRequest__KindCase;
 
@@ -367,6 +374,12 @@ struct  Caravan__V1__AppRequest
     Caravan__V1__ReserveNumbers *reserve_numbers;
     Caravan__V1__ChangeRecords *change_records;
     Caravan__V1__PushTargetsRequest *manage_push_targets;
+    Caravan__V1__BeginLive *begin_live;
+    /*
+     * answered when something has changed since the difference before
+     */
+    Caravan__V1__LiveRef *next_live;
+    Caravan__V1__LiveRef *end_live;
   };
 };
 #define CARAVAN__V1__APP_REQUEST__INIT \
@@ -394,7 +407,8 @@ typedef enum {
   CARAVAN__V1__APP_REPLY__KIND_FOUND_RECORDS = 92,
   CARAVAN__V1__APP_REPLY__KIND_RESERVED_NUMBERS = 93,
   CARAVAN__V1__APP_REPLY__KIND_CHANGED_RECORDS = 94,
-  CARAVAN__V1__APP_REPLY__KIND_PUSH_TARGETS = 97
+  CARAVAN__V1__APP_REPLY__KIND_PUSH_TARGETS = 97,
+  CARAVAN__V1__APP_REPLY__KIND_LIVE_PART = 100
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__APP_REPLY__KIND__CASE)
 } Caravan__V1__AppReply__KindCase;
 
@@ -430,6 +444,7 @@ struct  Caravan__V1__AppReply
     Caravan__V1__ReservedNumbers *reserved_numbers;
     Caravan__V1__ChangedRecords *changed_records;
     Caravan__V1__PushTargetsReply *push_targets;
+    Caravan__V1__LivePart *live_part;
   };
 };
 #define CARAVAN__V1__APP_REPLY__INIT \
@@ -1280,6 +1295,130 @@ struct  Caravan__V1__ManageSubscriptions
 #define CARAVAN__V1__MANAGE_SUBSCRIPTIONS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__manage_subscriptions__descriptor) \
     , 0, 0, NULL, NULL }
+
+
+/*
+ * A query whose answer is told, and then what changes in it. Rows of equal rank come by their ids; without an order all
+ * do. Of a table that keeps a part of its rows (UNI-15), rows that only the cloud has are among them.
+ */
+struct  Caravan__V1__BeginLive
+{
+  ProtobufCMessage base;
+  char *table;
+  /*
+   * none: all
+   */
+  size_t n_columns;
+  char **columns;
+  Caravan__V1__Selection *selection;
+  /*
+   * without `near`
+   */
+  size_t n_order;
+  Caravan__V1__OrderBy **order;
+  /*
+   * 0: all, as many as an answer may have
+   */
+  protobuf_c_boolean has_limit;
+  uint32_t limit;
+  /*
+   * names it on this connection, so that it can be ended before it is known to have begun
+   */
+  protobuf_c_boolean has_live;
+  uint64_t live;
+};
+#define CARAVAN__V1__BEGIN_LIVE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__begin_live__descriptor) \
+    , NULL, 0,NULL, NULL, 0,NULL, 0, 0, 0, 0 }
+
+
+struct  Caravan__V1__LiveRef
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_live;
+  uint64_t live;
+};
+#define CARAVAN__V1__LIVE_REF__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__live_ref__descriptor) \
+    , 0, 0 }
+
+
+/*
+ * A difference, or the first of its parts: whoever has the former answer removes, all by their former places, the rows
+ * that are deleted and those that move; puts those that moved and those that are inserted at their new places, from the
+ * first on; and takes the updated ones, by their new places, anew. The first difference is from nothing.
+ */
+struct  Caravan__V1__LivePart
+{
+  ProtobufCMessage base;
+  size_t n_steps;
+  Caravan__V1__LiveStep **steps;
+  /*
+   * ask for the next part at once: the difference is whole with it
+   */
+  protobuf_c_boolean has_more;
+  protobuf_c_boolean more;
+  /*
+   * parts of this difference that came before are void
+   */
+  protobuf_c_boolean has_restarts;
+  protobuf_c_boolean restarts;
+  /*
+   * The answer lacks no row, for all the device knows; else there may be rows that only the cloud has.
+   */
+  protobuf_c_boolean has_complete;
+  protobuf_c_boolean complete;
+  /*
+   * why the cloud could not be asked, or did not tell all
+   */
+  Caravan__V1__Failure *refused;
+};
+#define CARAVAN__V1__LIVE_PART__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__live_part__descriptor) \
+    , 0,NULL, 0, 0, 0, 0, 0, 0, NULL }
+
+
+typedef enum {
+  CARAVAN__V1__LIVE_STEP__KIND__NOT_SET = 0,
+  CARAVAN__V1__LIVE_STEP__KIND_DELETED = 1,
+  CARAVAN__V1__LIVE_STEP__KIND_MOVED = 2,
+  CARAVAN__V1__LIVE_STEP__KIND_INSERTED = 3,
+  CARAVAN__V1__LIVE_STEP__KIND_UPDATED = 4
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__LIVE_STEP__KIND__CASE)
+} Caravan__V1__LiveStep__KindCase;
+
+struct  Caravan__V1__LiveStep
+{
+  ProtobufCMessage base;
+  /*
+   * a place in the former answer: of a row that is deleted or moves
+   */
+  protobuf_c_boolean has_from;
+  uint32_t from;
+  /*
+   * a place in the new one: of all but those that are deleted
+   */
+  protobuf_c_boolean has_to;
+  uint32_t to;
+  /*
+   * the row is as the cloud has it, and not on this device
+   */
+  protobuf_c_boolean has_elsewhere;
+  protobuf_c_boolean elsewhere;
+  Caravan__V1__LiveStep__KindCase kind_case;
+  union {
+    /*
+     * the row's id
+     */
+    char *deleted;
+    char *moved;
+    Caravan__V1__Row *inserted;
+    Caravan__V1__Row *updated;
+  };
+};
+#define CARAVAN__V1__LIVE_STEP__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__live_step__descriptor) \
+    , 0, 0, 0, 0, 0, 0, CARAVAN__V1__LIVE_STEP__KIND__NOT_SET, {0} }
 
 
 struct  Caravan__V1__CursorRef
@@ -2772,6 +2911,82 @@ Caravan__V1__ManageSubscriptions *
 void   caravan__v1__manage_subscriptions__free_unpacked
                      (Caravan__V1__ManageSubscriptions *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__BeginLive methods */
+void   caravan__v1__begin_live__init
+                     (Caravan__V1__BeginLive         *message);
+size_t caravan__v1__begin_live__get_packed_size
+                     (const Caravan__V1__BeginLive   *message);
+size_t caravan__v1__begin_live__pack
+                     (const Caravan__V1__BeginLive   *message,
+                      uint8_t             *out);
+size_t caravan__v1__begin_live__pack_to_buffer
+                     (const Caravan__V1__BeginLive   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__BeginLive *
+       caravan__v1__begin_live__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__begin_live__free_unpacked
+                     (Caravan__V1__BeginLive *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__LiveRef methods */
+void   caravan__v1__live_ref__init
+                     (Caravan__V1__LiveRef         *message);
+size_t caravan__v1__live_ref__get_packed_size
+                     (const Caravan__V1__LiveRef   *message);
+size_t caravan__v1__live_ref__pack
+                     (const Caravan__V1__LiveRef   *message,
+                      uint8_t             *out);
+size_t caravan__v1__live_ref__pack_to_buffer
+                     (const Caravan__V1__LiveRef   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__LiveRef *
+       caravan__v1__live_ref__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__live_ref__free_unpacked
+                     (Caravan__V1__LiveRef *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__LivePart methods */
+void   caravan__v1__live_part__init
+                     (Caravan__V1__LivePart         *message);
+size_t caravan__v1__live_part__get_packed_size
+                     (const Caravan__V1__LivePart   *message);
+size_t caravan__v1__live_part__pack
+                     (const Caravan__V1__LivePart   *message,
+                      uint8_t             *out);
+size_t caravan__v1__live_part__pack_to_buffer
+                     (const Caravan__V1__LivePart   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__LivePart *
+       caravan__v1__live_part__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__live_part__free_unpacked
+                     (Caravan__V1__LivePart *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__LiveStep methods */
+void   caravan__v1__live_step__init
+                     (Caravan__V1__LiveStep         *message);
+size_t caravan__v1__live_step__get_packed_size
+                     (const Caravan__V1__LiveStep   *message);
+size_t caravan__v1__live_step__pack
+                     (const Caravan__V1__LiveStep   *message,
+                      uint8_t             *out);
+size_t caravan__v1__live_step__pack_to_buffer
+                     (const Caravan__V1__LiveStep   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__LiveStep *
+       caravan__v1__live_step__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__live_step__free_unpacked
+                     (Caravan__V1__LiveStep *message,
+                      ProtobufCAllocator *allocator);
 /* Caravan__V1__CursorRef methods */
 void   caravan__v1__cursor_ref__init
                      (Caravan__V1__CursorRef         *message);
@@ -3435,6 +3650,18 @@ typedef void (*Caravan__V1__RecordOutcome_Closure)
 typedef void (*Caravan__V1__ManageSubscriptions_Closure)
                  (const Caravan__V1__ManageSubscriptions *message,
                   void *closure_data);
+typedef void (*Caravan__V1__BeginLive_Closure)
+                 (const Caravan__V1__BeginLive *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__LiveRef_Closure)
+                 (const Caravan__V1__LiveRef *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__LivePart_Closure)
+                 (const Caravan__V1__LivePart *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__LiveStep_Closure)
+                 (const Caravan__V1__LiveStep *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__CursorRef_Closure)
                  (const Caravan__V1__CursorRef *message,
                   void *closure_data);
@@ -3583,6 +3810,10 @@ extern const ProtobufCMessageDescriptor caravan__v1__record_change__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__changed_records__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__record_outcome__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__manage_subscriptions__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__begin_live__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__live_ref__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__live_part__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__live_step__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__cursor_ref__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__object_info__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__row__descriptor;

@@ -402,10 +402,16 @@ struct  Caravan__V1__AskQuery
    */
   protobuf_c_boolean has_request;
   ProtobufCBinaryData request;
+  /*
+   * From a page of changes of the zone that the question is about: the answer has what the device had with it. One that
+   * cannot be read says nothing.
+   */
+  protobuf_c_boolean has_token;
+  ProtobufCBinaryData token;
 };
 #define CARAVAN__V1__ASK_QUERY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__ask_query__descriptor) \
-    , NULL, 0, CARAVAN__V1__DATABASE_SCOPE__DATABASE_SCOPE_PRIVATE, 0, {0,NULL} }
+    , NULL, 0, CARAVAN__V1__DATABASE_SCOPE__DATABASE_SCOPE_PRIVATE, 0, {0,NULL}, 0, {0,NULL} }
 
 
 /*
