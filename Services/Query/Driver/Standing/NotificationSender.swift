@@ -90,7 +90,7 @@ actor NotificationSender {
     var mutations: [CaravanModel.Mutation] = []
     for hit in hits where !state.known.contains(hit.mark) {
       guard try await isVisible(hit) else { continue }
-      mutations.append(mutation(of: hit, number: state.number))
+      mutations.append(try mutation(of: hit, number: state.number))
       state.number += 1
       state.add(hit.mark)
     }
@@ -104,10 +104,10 @@ actor NotificationSender {
     metrics.notifications.add(mutations.count)
   }
 
-  private func mutation(of hit: PendingHit, number: UInt64) -> CaravanModel.Mutation {
+  private func mutation(of hit: PendingHit, number: UInt64) throws(CaravanError) -> CaravanModel.Mutation {
     typealias Field = NotificationLog.Field
     let happening = hit.happening
-    var fields = RecordFields()
+    var fields = try RecordFields(body: hit.shown)
     func set(_ field: Field, _ value: CaravanModel.Value) { fields[field.rawValue] = value }
     set(.subscription, .text(hit.subscription))
     set(.reason, .text(hit.reason.rawValue))

@@ -453,7 +453,7 @@ public struct AppRequest: WireMessage, Equatable {
     }
   }
 
-  static let shape = 100
+  static let shape = 103
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -575,7 +575,7 @@ public struct AppReply: WireMessage, Equatable {
     }
   }
 
-  static let shape = 101
+  static let shape = 104
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -624,7 +624,7 @@ public struct AppHello: WireMessage, Equatable {
     knowsLists = m.pointee.has_knows_lists != 0 ? m.pointee.knows_lists != 0 : false
   }
 
-  static let shape = 102
+  static let shape = 105
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -663,7 +663,7 @@ public struct AllowApp: WireMessage, Equatable {
     uid = m.pointee.has_uid != 0 ? m.pointee.uid : 0
   }
 
-  static let shape = 103
+  static let shape = 106
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -697,7 +697,7 @@ public struct AppName: WireMessage, Equatable {
     app = try copyText(m.pointee.app)
   }
 
-  static let shape = 104
+  static let shape = 107
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -731,7 +731,7 @@ public struct AppList: WireMessage, Equatable {
     apps = try copyMessages(m.pointee.n_apps, m.pointee.apps) { (p) throws(WireError) in try AppEntry(c: p) }
   }
 
-  static let shape = 105
+  static let shape = 108
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -775,7 +775,7 @@ public struct AppEntry: WireMessage, Equatable {
     standing = m.pointee.has_standing != 0 ? AppStanding(c: m.pointee.standing) : .unspecified
   }
 
-  static let shape = 106
+  static let shape = 109
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -819,7 +819,7 @@ public struct AppWelcome: WireMessage, Equatable {
     knowsLists = m.pointee.has_knows_lists != 0 ? m.pointee.knows_lists != 0 : false
   }
 
-  static let shape = 107
+  static let shape = 110
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -871,7 +871,7 @@ public struct Replication: WireMessage, Equatable {
     query = if let p = m.pointee.query { try Selection(c: p) } else { nil }
   }
 
-  static let shape = 108
+  static let shape = 111
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -910,7 +910,7 @@ public struct ObjectFetch: WireMessage, Equatable {
     policy = m.pointee.has_policy != 0 ? FetchPolicy(c: m.pointee.policy) : .eager
   }
 
-  static let shape = 109
+  static let shape = 112
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -959,7 +959,7 @@ public struct TableProperties: WireMessage, Equatable {
     consistency = m.pointee.has_consistency != 0 ? Consistency(c: m.pointee.consistency) : .unspecified
   }
 
-  static let shape = 110
+  static let shape = 113
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1008,7 +1008,7 @@ public struct CreateTable: WireMessage, Equatable {
     properties = if let p = m.pointee.properties { try TableProperties(c: p) } else { nil }
   }
 
-  static let shape = 111
+  static let shape = 114
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1047,7 +1047,7 @@ public struct UpdateTable: WireMessage, Equatable {
     properties = if let p = m.pointee.properties { try TableProperties(c: p) } else { nil }
   }
 
-  static let shape = 112
+  static let shape = 115
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1091,7 +1091,7 @@ public struct ResetTable: WireMessage, Equatable {
     discardUnsent = m.pointee.has_discard_unsent != 0 ? m.pointee.discard_unsent != 0 : false
   }
 
-  static let shape = 113
+  static let shape = 116
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1130,7 +1130,7 @@ public struct DropLocalTable: WireMessage, Equatable {
     discardUnsent = m.pointee.has_discard_unsent != 0 ? m.pointee.discard_unsent != 0 : false
   }
 
-  static let shape = 114
+  static let shape = 117
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1174,7 +1174,7 @@ public struct Watch: WireMessage, Equatable {
     saysTaken = m.pointee.has_says_taken != 0 ? m.pointee.says_taken != 0 : false
   }
 
-  static let shape = 115
+  static let shape = 118
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1213,7 +1213,7 @@ public struct TakenUpcalls: WireMessage, Equatable {
     number = m.pointee.has_number != 0 ? m.pointee.number : 0
   }
 
-  static let shape = 116
+  static let shape = 119
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1247,7 +1247,7 @@ public struct TableName: WireMessage, Equatable {
     table = try copyText(m.pointee.table)
   }
 
-  static let shape = 117
+  static let shape = 120
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1328,7 +1328,7 @@ public struct Cell: WireMessage, Equatable {
     }
   }
 
-  static let shape = 118
+  static let shape = 121
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1367,7 +1367,7 @@ public struct Selection: WireMessage, Equatable {
     arguments = try copyMessages(m.pointee.n_arguments, m.pointee.arguments) { (p) throws(WireError) in try Cell(c: p) }
   }
 
-  static let shape = 119
+  static let shape = 122
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1438,7 +1438,7 @@ public struct BeginWrite: WireMessage, Equatable {
     deletion = m.pointee.has_deletion != 0 ? m.pointee.deletion != 0 : false
   }
 
-  static let shape = 120
+  static let shape = 123
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1493,7 +1493,7 @@ public struct WriteIntent: WireMessage, Equatable {
     timeToLiveMilliseconds = m.pointee.has_time_to_live_milliseconds != 0 ? m.pointee.time_to_live_milliseconds : 0
   }
 
-  static let shape = 121
+  static let shape = 124
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1532,7 +1532,7 @@ public struct ObjectContent: WireMessage, Equatable {
     data = m.pointee.has_data != 0 ? copyBytes(m.pointee.data) : []
   }
 
-  static let shape = 122
+  static let shape = 125
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1576,7 +1576,7 @@ public struct WriteOpened: WireMessage, Equatable {
     promise = m.pointee.has_promise != 0 ? WriteClass(c: m.pointee.promise) : .durable
   }
 
-  static let shape = 123
+  static let shape = 126
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1635,7 +1635,7 @@ public struct WriteObject: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
-  static let shape = 124
+  static let shape = 127
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1684,7 +1684,7 @@ public struct TruncateObject: WireMessage, Equatable {
     size = m.pointee.has_size != 0 ? m.pointee.size : 0
   }
 
-  static let shape = 125
+  static let shape = 128
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1728,7 +1728,7 @@ public struct CloseWrite: WireMessage, Equatable {
     atomic = m.pointee.has_atomic != 0 ? m.pointee.atomic != 0 : false
   }
 
-  static let shape = 126
+  static let shape = 129
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1767,7 +1767,7 @@ public struct WriteClosed: WireMessage, Equatable {
     promise = m.pointee.has_promise != 0 ? WriteClass(c: m.pointee.promise) : .durable
   }
 
-  static let shape = 127
+  static let shape = 130
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1836,7 +1836,7 @@ public struct Select: WireMessage, Equatable {
     authorship = m.pointee.has_authorship != 0 ? m.pointee.authorship != 0 : false
   }
 
-  static let shape = 128
+  static let shape = 131
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1880,7 +1880,7 @@ public struct OrderBy: WireMessage, Equatable {
     near = if let p = m.pointee.near { try Location(c: p) } else { nil }
   }
 
-  static let shape = 129
+  static let shape = 132
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1954,7 +1954,7 @@ public struct QueryCloud: WireMessage, Equatable {
     zone = try copyText(m.pointee.zone)
   }
 
-  static let shape = 130
+  static let shape = 133
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1993,7 +1993,7 @@ public struct CloudRow: WireMessage, Equatable {
     row = if let p = m.pointee.row { try Row(c: p) } else { nil }
   }
 
-  static let shape = 131
+  static let shape = 134
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2037,7 +2037,7 @@ public struct CloudRows: WireMessage, Equatable {
     count = m.pointee.has_count != 0 ? m.pointee.count : 0
   }
 
-  static let shape = 132
+  static let shape = 135
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2081,7 +2081,7 @@ public struct ManageSubscriptions: WireMessage, Equatable {
     remove = try copyText(m.pointee.remove)
   }
 
-  static let shape = 133
+  static let shape = 136
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2117,7 +2117,7 @@ public struct CursorRef: WireMessage, Equatable {
     cursor = m.pointee.has_cursor != 0 ? m.pointee.cursor : 0
   }
 
-  static let shape = 134
+  static let shape = 137
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2156,7 +2156,7 @@ public struct ObjectInfo: WireMessage, Equatable {
     size = m.pointee.has_size != 0 ? m.pointee.size : 0
   }
 
-  static let shape = 135
+  static let shape = 138
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2241,7 +2241,7 @@ public struct Row: WireMessage, Equatable {
     modifiedBy = try copyText(m.pointee.modified_by)
   }
 
-  static let shape = 136
+  static let shape = 139
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2285,7 +2285,7 @@ public struct RowPage: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
-  static let shape = 137
+  static let shape = 140
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2349,7 +2349,7 @@ public struct ReadObject: WireMessage, Equatable {
     copy = m.pointee.has_copy != 0 ? RowCopy(c: m.pointee.copy) : .mine
   }
 
-  static let shape = 138
+  static let shape = 141
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2388,7 +2388,7 @@ public struct ObjectBytes: WireMessage, Equatable {
     size = m.pointee.has_size != 0 ? m.pointee.size : 0
   }
 
-  static let shape = 139
+  static let shape = 142
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2427,7 +2427,7 @@ public struct DeleteRows: WireMessage, Equatable {
     selection = if let p = m.pointee.selection { try Selection(c: p) } else { nil }
   }
 
-  static let shape = 140
+  static let shape = 143
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2461,7 +2461,7 @@ public struct Affected: WireMessage, Equatable {
     rows = m.pointee.has_rows != 0 ? m.pointee.rows : 0
   }
 
-  static let shape = 141
+  static let shape = 144
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2527,7 +2527,7 @@ public struct RegisterSync: WireMessage, Equatable {
     loss = if let p = m.pointee.loss { try LossTolerance(c: p) } else { nil }
   }
 
-  static let shape = 142
+  static let shape = 145
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2574,7 +2574,7 @@ public struct LossTolerance: WireMessage, Equatable {
     onRequest = m.pointee.has_on_request != 0 ? m.pointee.on_request != 0 : false
   }
 
-  static let shape = 143
+  static let shape = 146
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2613,7 +2613,7 @@ public struct UnregisterSync: WireMessage, Equatable {
     read = m.pointee.has_read != 0 ? m.pointee.read != 0 : false
   }
 
-  static let shape = 144
+  static let shape = 147
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2657,7 +2657,7 @@ public struct SyncNow: WireMessage, Equatable {
     read = m.pointee.has_read != 0 ? m.pointee.read != 0 : false
   }
 
-  static let shape = 145
+  static let shape = 148
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2696,7 +2696,7 @@ public struct ConflictedRows: WireMessage, Equatable {
     after = try copyText(m.pointee.after)
   }
 
-  static let shape = 146
+  static let shape = 149
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2745,7 +2745,7 @@ public struct ConflictRow: WireMessage, Equatable {
     mineDeleted = m.pointee.has_mine_deleted != 0 ? m.pointee.mine_deleted != 0 : false
   }
 
-  static let shape = 147
+  static let shape = 150
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2786,7 +2786,7 @@ public struct ConflictPage: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
-  static let shape = 148
+  static let shape = 151
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2840,7 +2840,7 @@ public struct ResolveConflict: WireMessage, Equatable {
     fromTheirs = try copyStrings(m.pointee.n_from_theirs, m.pointee.from_theirs)
   }
 
-  static let shape = 149
+  static let shape = 152
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2879,7 +2879,7 @@ public struct EndResolution: WireMessage, Equatable {
     abandon = m.pointee.has_abandon != 0 ? m.pointee.abandon != 0 : false
   }
 
-  static let shape = 150
+  static let shape = 153
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2923,7 +2923,7 @@ public struct SetLink: WireMessage, Equatable {
     automatic = m.pointee.has_automatic != 0 ? m.pointee.automatic != 0 : false
   }
 
-  static let shape = 151
+  static let shape = 154
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2962,7 +2962,7 @@ public struct NetworkPolicy: WireMessage, Equatable {
     budgets = try copyMessages(m.pointee.n_budgets, m.pointee.budgets) { (p) throws(WireError) in try LinkBudget(c: p) }
   }
 
-  static let shape = 152
+  static let shape = 155
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3006,7 +3006,7 @@ public struct LinkBudget: WireMessage, Equatable {
     usedToday = m.pointee.has_used_today != 0 ? m.pointee.used_today : 0
   }
 
-  static let shape = 153
+  static let shape = 156
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3070,7 +3070,7 @@ public struct Upcall: WireMessage, Equatable {
     after = m.pointee.has_after != 0 ? m.pointee.after : 0
   }
 
-  static let shape = 154
+  static let shape = 157
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3139,7 +3139,7 @@ public struct SyncEvent: WireMessage, Equatable {
     sessions = m.pointee.has_sessions != 0 ? m.pointee.sessions : 0
   }
 
-  static let shape = 155
+  static let shape = 158
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3283,7 +3283,7 @@ public struct TableStatus: WireMessage, Equatable {
     }
   }
 
-  static let shape = 156
+  static let shape = 159
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3327,7 +3327,7 @@ public struct SettingChange: WireMessage, Equatable {
     now = try copyText(m.pointee.now)
   }
 
-  static let shape = 157
+  static let shape = 160
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3386,7 +3386,7 @@ public struct LossStatus: WireMessage, Equatable {
     lostToBusyServer = m.pointee.has_lost_to_busy_server != 0 ? m.pointee.lost_to_busy_server : 0
   }
 
-  static let shape = 158
+  static let shape = 161
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3505,7 +3505,7 @@ public struct AgentStatus: WireMessage, Equatable {
     unreachable = try copyText(m.pointee.unreachable)
   }
 
-  static let shape = 159
+  static let shape = 162
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3554,7 +3554,7 @@ public struct LinkUsage: WireMessage, Equatable {
     bytesDown = m.pointee.has_bytes_down != 0 ? m.pointee.bytes_down : 0
   }
 
-  static let shape = 160
+  static let shape = 163
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3593,7 +3593,7 @@ public struct CounterValue: WireMessage, Equatable {
     value = m.pointee.has_value != 0 ? m.pointee.value : 0
   }
 
-  static let shape = 161
+  static let shape = 164
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

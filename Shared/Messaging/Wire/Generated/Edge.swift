@@ -139,7 +139,7 @@ public struct Frame: WireMessage, Equatable {
     clockMilliseconds = m.pointee.has_clock_milliseconds != 0 ? m.pointee.clock_milliseconds : 0
   }
 
-  static let shape = 175
+  static let shape = 178
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -178,7 +178,7 @@ public struct Parcel: WireMessage, Equatable {
     chunks = m.pointee.has_chunks != 0 ? copyBytes(m.pointee.chunks) : []
   }
 
-  static let shape = 176
+  static let shape = 179
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -219,7 +219,7 @@ public struct Exchange: WireMessage, Equatable {
     }
   }
 
-  static let shape = 177
+  static let shape = 180
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -393,7 +393,7 @@ public struct Operation: WireMessage, Equatable {
     }
   }
 
-  static let shape = 178
+  static let shape = 181
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -437,7 +437,7 @@ public struct Hello: WireMessage, Equatable {
     tokens = copyByteStrings(m.pointee.n_tokens, m.pointee.tokens)
   }
 
-  static let shape = 179
+  static let shape = 182
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -486,7 +486,7 @@ public struct ProposeTable: WireMessage, Equatable {
     declared = m.pointee.has_declared != 0 ? m.pointee.declared != 0 : false
   }
 
-  static let shape = 180
+  static let shape = 183
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -525,7 +525,7 @@ public struct AskSchema: WireMessage, Equatable {
     call = m.pointee.has_call != 0 ? copyBytes(m.pointee.call) : []
   }
 
-  static let shape = 181
+  static let shape = 184
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -559,7 +559,7 @@ public struct SchemaResult: WireMessage, Equatable {
     answer = m.pointee.has_answer != 0 ? copyBytes(m.pointee.answer) : []
   }
 
-  static let shape = 182
+  static let shape = 185
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -603,7 +603,7 @@ public struct AskQuery: WireMessage, Equatable {
     request = m.pointee.has_request != 0 ? copyBytes(m.pointee.request) : []
   }
 
-  static let shape = 183
+  static let shape = 186
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -647,7 +647,7 @@ public struct AskSubscriptions: WireMessage, Equatable {
     request = m.pointee.has_request != 0 ? copyBytes(m.pointee.request) : []
   }
 
-  static let shape = 184
+  static let shape = 187
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -681,7 +681,7 @@ public struct SubscriptionsResult: WireMessage, Equatable {
     answer = m.pointee.has_answer != 0 ? copyBytes(m.pointee.answer) : []
   }
 
-  static let shape = 185
+  static let shape = 188
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -717,7 +717,7 @@ public struct QueryResult: WireMessage, Equatable {
     answer = m.pointee.has_answer != 0 ? copyBytes(m.pointee.answer) : []
   }
 
-  static let shape = 186
+  static let shape = 189
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -798,7 +798,7 @@ public struct Push: WireMessage, Equatable {
     toleratedRows = m.pointee.has_tolerated_rows != 0 ? m.pointee.tolerated_rows : 0
   }
 
-  static let shape = 187
+  static let shape = 190
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -852,7 +852,7 @@ public struct Settle: WireMessage, Equatable {
     record = try copyText(m.pointee.record)
   }
 
-  static let shape = 188
+  static let shape = 191
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -941,7 +941,7 @@ public struct Pull: WireMessage, Equatable {
     type = m.pointee.has_type != 0 ? m.pointee.type : 0
   }
 
-  static let shape = 189
+  static let shape = 192
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -993,7 +993,7 @@ public struct ZoneSubscription: WireMessage, Equatable {
     toldOnly = m.pointee.has_told_only != 0 ? m.pointee.told_only != 0 : false
   }
 
-  static let shape = 190
+  static let shape = 193
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1034,7 +1034,7 @@ public struct Subscribe: WireMessage, Equatable {
     }
   }
 
-  static let shape = 191
+  static let shape = 194
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1068,7 +1068,7 @@ public struct AckNotification: WireMessage, Equatable {
     number = m.pointee.has_number != 0 ? m.pointee.number : 0
   }
 
-  static let shape = 192
+  static let shape = 195
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1122,7 +1122,7 @@ public struct RequestTicket: WireMessage, Equatable {
     record = try copyText(m.pointee.record)
   }
 
-  static let shape = 193
+  static let shape = 196
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1171,7 +1171,7 @@ public struct DropTable: WireMessage, Equatable {
     cancel = m.pointee.has_cancel != 0 ? m.pointee.cancel != 0 : false
   }
 
-  static let shape = 194
+  static let shape = 197
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1225,7 +1225,7 @@ public struct ReadRecords: WireMessage, Equatable {
     database = m.pointee.has_database != 0 ? DatabaseScope(c: m.pointee.database) : .`private`
   }
 
-  static let shape = 195
+  static let shape = 198
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1264,7 +1264,7 @@ public struct ListZones: WireMessage, Equatable {
     database = m.pointee.has_database != 0 ? DatabaseScope(c: m.pointee.database) : .`private`
   }
 
-  static let shape = 196
+  static let shape = 199
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1303,7 +1303,7 @@ public struct CreateZone: WireMessage, Equatable {
     zone = try copyText(m.pointee.zone)
   }
 
-  static let shape = 197
+  static let shape = 200
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1337,7 +1337,7 @@ public struct WhoAmI: WireMessage, Equatable {
     container = try copyText(m.pointee.container)
   }
 
-  static let shape = 198
+  static let shape = 201
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1381,7 +1381,7 @@ public struct LockDatabase: WireMessage, Equatable {
     token = m.pointee.has_token != 0 ? m.pointee.token : 0
   }
 
-  static let shape = 199
+  static let shape = 202
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1420,7 +1420,7 @@ public struct UnlockDatabase: WireMessage, Equatable {
     token = m.pointee.has_token != 0 ? m.pointee.token : 0
   }
 
-  static let shape = 200
+  static let shape = 203
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1469,7 +1469,7 @@ public struct BeginGroup: WireMessage, Equatable {
     opFloor = m.pointee.has_op_floor != 0 ? m.pointee.op_floor : 0
   }
 
-  static let shape = 201
+  static let shape = 204
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1530,7 +1530,7 @@ public struct UploadPart: WireMessage, Equatable {
     chunks = try copyMessages(m.pointee.n_chunks, m.pointee.chunks) { (p) throws(WireError) in try Chunk(c: p) }
   }
 
-  static let shape = 202
+  static let shape = 205
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1594,7 +1594,7 @@ public struct CommitGroup: WireMessage, Equatable {
     token = m.pointee.has_token != 0 ? m.pointee.token : 0
   }
 
-  static let shape = 203
+  static let shape = 206
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1638,7 +1638,7 @@ public struct AskOperation: WireMessage, Equatable {
     op = m.pointee.has_op != 0 ? m.pointee.op : 0
   }
 
-  static let shape = 204
+  static let shape = 207
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1682,7 +1682,7 @@ public struct RemoveOperation: WireMessage, Equatable {
     op = m.pointee.has_op != 0 ? m.pointee.op : 0
   }
 
-  static let shape = 205
+  static let shape = 208
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1716,7 +1716,7 @@ public struct ExchangeReply: WireMessage, Equatable {
     results = try copyMessages(m.pointee.n_results, m.pointee.results) { (p) throws(WireError) in try Result(c: p) }
   }
 
-  static let shape = 206
+  static let shape = 209
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1859,7 +1859,7 @@ public struct Result: WireMessage, Equatable {
     }
   }
 
-  static let shape = 207
+  static let shape = 210
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1901,7 +1901,7 @@ public struct LockState: WireMessage, Equatable {
     remainingMilliseconds = m.pointee.has_remaining_milliseconds != 0 ? m.pointee.remaining_milliseconds : 0
   }
 
-  static let shape = 208
+  static let shape = 211
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1968,7 +1968,7 @@ public struct OperationState: WireMessage, Equatable {
     objects = m.pointee.has_objects != 0 ? m.pointee.objects : 0
   }
 
-  static let shape = 209
+  static let shape = 212
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2010,7 +2010,7 @@ public struct PartState: WireMessage, Equatable {
     operation = if let p = m.pointee.operation { try OperationState(c: p) } else { nil }
   }
 
-  static let shape = 210
+  static let shape = 213
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2049,7 +2049,7 @@ public struct RecordsResult: WireMessage, Equatable {
     answered = m.pointee.has_answered != 0 ? m.pointee.answered : 0
   }
 
-  static let shape = 211
+  static let shape = 214
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2093,7 +2093,7 @@ public struct ZoneState: WireMessage, Equatable {
     incarnation = m.pointee.has_incarnation != 0 ? m.pointee.incarnation : 0
   }
 
-  static let shape = 212
+  static let shape = 215
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2127,7 +2127,7 @@ public struct ZonesResult: WireMessage, Equatable {
     zones = try copyMessages(m.pointee.n_zones, m.pointee.zones) { (p) throws(WireError) in try ZoneState(c: p) }
   }
 
-  static let shape = 213
+  static let shape = 216
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2161,7 +2161,7 @@ public struct Person: WireMessage, Equatable {
     user = try copyText(m.pointee.user)
   }
 
-  static let shape = 214
+  static let shape = 217
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2220,7 +2220,7 @@ public struct HelloResult: WireMessage, Equatable {
     }
   }
 
-  static let shape = 215
+  static let shape = 218
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2266,7 +2266,7 @@ public struct WantedRecords: WireMessage, Equatable {
     }
   }
 
-  static let shape = 216
+  static let shape = 219
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2305,7 +2305,7 @@ public struct WantedChunks: WireMessage, Equatable {
     hashes = m.pointee.has_hashes != 0 ? copyBytes(m.pointee.hashes) : []
   }
 
-  static let shape = 217
+  static let shape = 220
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2344,7 +2344,7 @@ public struct ListChangedZones: WireMessage, Equatable {
     token = m.pointee.has_token != 0 ? copyBytes(m.pointee.token) : []
   }
 
-  static let shape = 218
+  static let shape = 221
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2383,7 +2383,7 @@ public struct ChangedZone: WireMessage, Equatable {
     deleted = m.pointee.has_deleted != 0 ? m.pointee.deleted != 0 : false
   }
 
-  static let shape = 219
+  static let shape = 222
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2432,7 +2432,7 @@ public struct ChangedZones: WireMessage, Equatable {
     resetRequired = m.pointee.has_reset_required != 0 ? m.pointee.reset_required != 0 : false
   }
 
-  static let shape = 220
+  static let shape = 223
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2503,7 +2503,7 @@ public struct PullResult: WireMessage, Equatable {
     }
   }
 
-  static let shape = 221
+  static let shape = 224
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2530,7 +2530,7 @@ public struct RenewCredentials: WireMessage, Equatable {
   init(c m: UnsafePointer<Caravan__V1__RenewCredentials>) throws(WireError) {
   }
 
-  static let shape = 222
+  static let shape = 225
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2564,7 +2564,7 @@ public struct RenewedCredentials: WireMessage, Equatable {
     jwt = try copyText(m.pointee.jwt)
   }
 
-  static let shape = 223
+  static let shape = 226
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2633,7 +2633,7 @@ public struct Ticket: WireMessage, Equatable {
     partition = m.pointee.has_partition != 0 ? m.pointee.partition : 0
   }
 
-  static let shape = 224
+  static let shape = 227
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2692,7 +2692,7 @@ public struct ChunkRequest: WireMessage, Equatable {
     most = m.pointee.has_most != 0 ? m.pointee.most : 0
   }
 
-  static let shape = 225
+  static let shape = 228
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2741,7 +2741,7 @@ public struct ChunkReply: WireMessage, Equatable {
     size = m.pointee.has_size != 0 ? m.pointee.size : 0
   }
 
-  static let shape = 226
+  static let shape = 229
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2800,7 +2800,7 @@ public struct SyncBegin: WireMessage, Equatable {
     pushes = m.pointee.has_pushes != 0 ? m.pointee.pushes != 0 : false
   }
 
-  static let shape = 227
+  static let shape = 230
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2885,7 +2885,7 @@ public struct SyncBeginResult: WireMessage, Equatable {
     lost = copyScalars(m.pointee.n_lost, m.pointee.lost)
   }
 
-  static let shape = 228
+  static let shape = 231
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2939,7 +2939,7 @@ public struct SyncContinue: WireMessage, Equatable {
     diffs = try copyMessages(m.pointee.n_diffs, m.pointee.diffs) { (p) throws(WireError) in try Diff(c: p) }
   }
 
-  static let shape = 229
+  static let shape = 232
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2993,7 +2993,7 @@ public struct SyncContinueResult: WireMessage, Equatable {
     message = try copyText(m.pointee.message)
   }
 
-  static let shape = 230
+  static let shape = 233
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3064,7 +3064,7 @@ public struct Diff: WireMessage, Equatable {
     createdHeight = m.pointee.has_created_height != 0 ? m.pointee.created_height : 0
   }
 
-  static let shape = 231
+  static let shape = 234
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3098,7 +3098,7 @@ public struct DiffObject: WireMessage, Equatable {
     fields = try copyMessages(m.pointee.n_fields, m.pointee.fields) { (p) throws(WireError) in try DiffField(c: p) }
   }
 
-  static let shape = 232
+  static let shape = 235
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3142,7 +3142,7 @@ public struct DiffField: WireMessage, Equatable {
     timestamp = m.pointee.has_timestamp != 0 ? m.pointee.timestamp : 0
   }
 
-  static let shape = 233
+  static let shape = 236
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3203,7 +3203,7 @@ public struct DiffValue: WireMessage, Equatable {
     }
   }
 
-  static let shape = 234
+  static let shape = 237
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
