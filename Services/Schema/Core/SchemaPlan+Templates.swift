@@ -105,8 +105,9 @@ extension SchemaPlan {
       guard let type = typeThen(named: template.type) else {
         throw CaravanError(
           .schemaViolation,
-          "template '\(template.name)' is about record type '\(template.type.prefix(80))', which \(environment.rawValue) "
-            + "would not have: " + (environment == .production ? "promote it too" : "define it first, or keep it"))
+          "template '\(template.name)' is about record type '\(template.type.prefix(80))', which "
+            + "\(environment.rawValue) would not have: "
+            + (environment == .production ? "promote it too" : "define it first, or keep it"))
       }
       do throws(CaravanError) { try template.check(against: type) } catch {
         guard templates[template.name.lowercased()] == nil else { throw error }

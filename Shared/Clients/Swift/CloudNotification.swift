@@ -60,6 +60,9 @@ public struct CloudNotification: Sendable, Hashable {
     /// The row had more than a notification carries: of texts there is the beginning, other values are missing.
     public var isCut = false
 
+    /// Silent, and without values of the row.
+    public var isEmpty: Bool { self == Content() }
+
     /// The app hears of it, and no person does.
     public var isSilent: Bool {
       title.isEmpty && body.isEmpty && titleKey.isEmpty && bodyKey.isEmpty && sound.isEmpty && !badges

@@ -42,7 +42,7 @@ public struct CloudSubscription: Sendable, Hashable {
 extension Table {
   /// Has the cloud tell the app of rows of this table's type (CK-83), in place of what it subscribed to under this name
   /// before: on all devices of the user, in `CaravanClient.notifications(after:)`. It asks over whatever link there is.
-  /// In production rows are subscribed to with templates only: `CaravanClient.subscribe(_:template:parameters:in:zone:)`.
+  /// In production rows are subscribed to with templates only (`CaravanClient.subscribe`).
   /// - Parameters:
   ///   - id: the app's name for it, one of its user's in the database.
   ///   - selection: which rows, in the query language.
@@ -95,8 +95,8 @@ extension CaravanClient {
   ///   - database: the user's own, or the one that all users of the app share.
   ///   - zone: that the rows lie in; nil: any.
   /// - Returns: all that the user has in that database now.
-  /// - Throws: as `Table.subscribe`; `noSuchObject` for the template; `invalidData` and `schemaViolation` for parameters
-  ///   of another number or kind.
+  /// - Throws: as `Table.subscribe`; `noSuchObject` for the template; `invalidData` and `schemaViolation` for
+  ///   parameters of another number or kind.
   @discardableResult
   public func subscribe(
     _ id: String, template: String, parameters: [Value] = [], in database: CloudDatabase = .private,

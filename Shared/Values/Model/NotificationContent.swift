@@ -52,7 +52,7 @@ public struct NotificationContent: Sendable, Hashable {
 // MARK: What is refused
 
 extension NotificationContent {
-  /// - Throws: `limitExceeded` beyond a bound; `invalidData` for arguments of no key, and for a field that stands twice.
+  /// - Throws: `limitExceeded` beyond a bound; `invalidData` for arguments of no key, and a field that stands twice.
   package func check() throws(CaravanError) {
     let texts: [(what: String, text: String, most: Int)] = [
       ("title", title, Limits.notificationTextBytes), ("body", body, Limits.notificationTextBytes),

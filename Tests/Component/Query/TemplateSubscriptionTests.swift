@@ -100,6 +100,9 @@ import Testing
   func production() throws {
     let (cluster, _) = try Self.started()
     try cluster.define(Self.template())
+    _ = try cluster.simulation.run {
+      try await cluster.schema.createContainer("album", owner: alice, isForMembers: false)
+    }
     try cluster.change(.promote(PromoteTypes(types: ["photos"])), in: .production)
     try cluster.waitUntilServed(Self.live)
     let bound = Self.asked("a", [.integer(5), .text("no")])

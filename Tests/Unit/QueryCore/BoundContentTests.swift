@@ -27,7 +27,7 @@ import Testing
   }
 
   private static func shown(_ content: NotificationContent, _ record: RecordFields?) -> RecordFields {
-    BoundContent(content, type).shown(of: record)
+    BoundContent(content, type).shown(of: record).current(in: type)
   }
 
   private static func text(_ log: RecordFields, _ field: Field) -> String? {
@@ -119,6 +119,27 @@ import Testing
     #expect(Self.text(whole, .fields) == #"{"name":"\#(text)"}"# && whole[Field.isCut.rawValue] == .null)
     let more = Self.shown(NotificationContent(fields: ["name"]), try Self.record(text + "y"))
     #expect(Self.text(more, .fields) == #"{"name":"\#(text)"}"# && more[Field.isCut.rawValue] == .integer(1))
+  }
+
+  @Test("CK-91: values of fields that were removed meanwhile are not told, nor those of another field of the name")
+  func removed() throws {
+    let content = NotificationContent(
+      title: "T", titleKey: "K", titleArguments: ["name", "count"], bodyKey: "B", bodyArguments: ["count"],
+      fields: ["name", "count"])
+    let made = BoundContent(content, Self.type).shown(of: try Self.record())
+    #expect(made.hasValues && !made.current(in: Self.type).hasValues)
+    #expect(made.current(in: Self.type)[Field.isCut.rawValue] == .null)
+    var (less, other) = (Self.type, Self.type)
+    less.fields.removeAll { $0.name == "name" }
+    other.fields[0].id = 99
+    for type in [less, other] {
+      let log = made.current(in: type)
+      #expect(Self.texts(log, .titleArguments) == ["", "-4"] && Self.texts(log, .bodyArguments) == ["-4"])
+      #expect(Self.text(log, .fields) == #"{"count":-4}"# && log[Field.isCut.rawValue] == .integer(1))
+    }
+    let gone = made.current(in: nil)
+    #expect(Self.texts(gone, .titleArguments) == ["", ""] && Self.text(gone, .fields) == "{}")
+    #expect(Self.text(gone, .title) == "T")
   }
 
   @Test("CK-83: values are read from the JSON that they are written in")

@@ -84,7 +84,7 @@ import Testing
     "CK-83: a template whose text fits its type, whatever its parameters will be, is taken",
     arguments: [
       nil, "name = ? AND size > ?", "at NEAR (?, ?, 500)", "at WITHIN (60, 5, ?, ?)", "at WITHIN (?, ?, -50, 20)",
-      "tags CONTAINS ANY (?, ?)", "name MATCH ?", "name LIKE ? OR name IN (?, 'x')", "photo IS NULL",
+      "tags CONTAINS ANY (?, ?)", "name MATCH ?", "name LIKE ? OR name IN (?, 'x')",
       "at WITHIN (60, 5, ?, ?) OR at WITHIN (?, ?, -50, 20)", "___createTime > ?", "size BETWEEN ? AND ?",
     ])
   func fits(text: String?) throws {
@@ -103,6 +103,7 @@ import Testing
       (Self.template("a", "places", "size MATCH ?"), .schemaViolation, "size"),
       (Self.template("a", "places", "name ="), .invalidData, "position"),
       (Self.template("a", "places", "note = ?"), .schemaViolation, "'note' of 'places' is"),
+      (Self.template("a", "places", "photo IS NULL"), .schemaViolation, "'photo' is object"),
       (Self.template("a", "places", "secret = ?"), .schemaViolation, "'secret'"),
       (Self.template("a", "places", "at NEAR (200, ?, ?)"), .invalidData, "at"),
       (Self.template("a", "places", nil, events: []), .invalidData, "waits for nothing"),
@@ -111,7 +112,7 @@ import Testing
       (Self.template("9"), .schemaViolation, "template name '9'"),
       (Self.template("NEAR"), .schemaViolation, "differs from 'near' only in case"),
       (
-        Self.template("a", "places", "name IN (\(many)) OR name IN (\(many))"), .limitExceeded, "120 parameters"
+        Self.template("a", "places", "name IN (\(many)) OR name IN (\(many))"), .limitExceeded, "120 arguments"
       ),
     ]
     let registered = Self.schema([Self.places], [Self.template(version: 1)])

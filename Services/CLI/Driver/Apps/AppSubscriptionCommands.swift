@@ -26,8 +26,8 @@ enum AppSubscriptionCommands {
       .init("ID [TABLE [ARGUMENT ...]]", 1...AppCommands.operandLimit),
       details:
         "ID is your name for it; one that is there is replaced. Notifications show in 'caravan app notifications'.\n"
-        + "In production rows are subscribed to with --template only. A parameter is a number, or a text, which may be\n"
-        + "in single quotes ('5'); a date is its Unix milliseconds.\n"
+        + "In production rows are subscribed to with --template only. A parameter is a number, or a text, which\n"
+        + "may be in single quotes ('5'); a date is its Unix milliseconds.\n"
         + QueryLanguage.help, flags: [selection, events, zone, zones, template, isPublic] + ContentFlags.all
     ) { session in try await subscribe(session) },
     AppSession.tool(
@@ -200,7 +200,7 @@ enum AppSubscriptionCommands {
       "zone": .string(notification.zone), "row": .string(notification.record), "version": number(notification.version),
       "device": .string(notification.device), "time": .int(notification.at), "source": number(notification.source),
       "number": number(notification.number), "skipped": number(notification.skipped),
-      "content": notification.content == CloudNotification.Content() ? .null : json(notification.content),
+      "content": notification.content.isEmpty ? .null : json(notification.content),
       "cursor": .string(notification.cursor.description),
     ]
   }

@@ -141,9 +141,9 @@ enum SchemaChangeCommands {
     let text = try options.operands.first.map { (file) throws(CaravanError) in try document(file) }
     let (old, new) = try await session(options, terminal) {
       (session) throws(CaravanError) -> (SchemaDocument, SchemaDocument) in
-      let development = try await document(session, .development)
+      let development = try await whole(session, .development)
       if let text { return (development, text) }
-      return (try await document(session, .production), development)
+      return (try await whole(session, .production), development)
     }
     let differences = new.differences(from: old)
     if options[json] { return terminal.say(JSON.array(differences.map(\.json)).encoded()) }
@@ -153,18 +153,19 @@ enum SchemaChangeCommands {
 
   private static func export(_ options: Options, _ terminal: Terminal) async throws(CaravanError) {
     let environment = try Environment(flag: options[SchemaCommands.environment])
-    let document = try await session(options, terminal) { (session) throws(CaravanError) in
-      try await document(session, environment)
+    let document = try await session(options, terminal) { (session) throws(CaravanError) -> SchemaDocument in
+      try await whole(session, environment)
     }
     let text = document.description
     guard let file = options[out] else { return terminal.say(String(text.dropLast())) }
     try LocalFile(writing: file).write(Array(text.utf8))
     terminal.say(
-      "\(document.types.count) record types and \(document.templates.count) templates of \(environment.rawValue): \(file)"
+      "\(document.types.count) record types and \(document.templates.count) templates of \(environment.rawValue): "
+        + file
     )
   }
 
-  private static func document(
+  private static func whole(
     _ session: SchemaSession, _ environment: CaravanModel.Environment
   ) async throws(CaravanError) -> SchemaDocument {
     let schema = try await session.schema(in: environment)

@@ -50,7 +50,8 @@ enum TemplateCommands {
 
   private static func list(_ options: Options, _ terminal: Terminal) async throws(CaravanError) {
     let environment = try Environment(flag: options[SchemaCommands.environment])
-    let templates = try await SchemaChangeCommands.session(options, terminal) { (session) throws(CaravanError) in
+    let templates = try await SchemaChangeCommands.session(options, terminal) {
+      (session) throws(CaravanError) -> [CaravanModel.SubscriptionTemplate] in
       try await session.schema(in: environment).templates
     }
     if options[SchemaChangeCommands.json] { return terminal.say(JSON.array(templates.map(json)).encoded()) }

@@ -8,6 +8,9 @@ package struct BoundContent: Sendable {
   private let bodyArguments: [FieldDefinition?]
   private let fields: [FieldDefinition?]
 
+  /// Beyond all fields of the log.
+  fileprivate static let firstOrigin: UInt32 = 1 << 16
+
   /// - Parameter type: a field that it does not have any more is as one without a value. nil: of no records.
   package init(_ content: NotificationContent, _ type: RecordType?) {
     func bound(_ names: [String]) -> [FieldDefinition?] {
@@ -22,6 +25,7 @@ package struct BoundContent: Sendable {
   /// Whether something of the record travels.
   package var hasValues: Bool { !titleArguments.isEmpty || !bodyArguments.isEmpty || !fields.isEmpty }
 
+  /// Fields of the log, and where their values are from: `current(in:)` is what the log takes.
   /// - Parameter record: nil: nothing of it is told, as of one that has left the answer.
   package func shown(of record: RecordFields?) -> RecordFields {
     typealias Field = NotificationLog.Field
@@ -35,12 +39,14 @@ package struct BoundContent: Sendable {
     var room = ValueRoom()
     for (field, arguments) in [(Field.titleArguments, titleArguments), (.bodyArguments, bodyArguments)] {
       guard !arguments.isEmpty else { continue }
+      log[field.origins] = .list(arguments.map { .integer(Int64($0?.id ?? 0)) })
       let texts = arguments.map { argument in
         room.take(text: argument.map { record.value(of: $0).argumentText(of: $0.kind) } ?? "")
       }
       log[field.rawValue] = .list(texts.map { .text($0) })
     }
     if !fields.isEmpty {
+      log[Field.fields.origins] = .list(fields.map { .integer(Int64($0?.id ?? 0)) })
       var object = JSON.Object()
       for (name, field) in zip(content.fields, fields) {
         if let json = room.take(json: field.map { record.value(of: $0).json } ?? .null) { object[name] = json }
@@ -49,6 +55,51 @@ package struct BoundContent: Sendable {
     }
     if room.isCut { log[Field.isCut.rawValue] = .integer(1) }
     return log
+  }
+}
+
+extension NotificationLog.Field {
+  /// Of a field with values, beside the log's own fields: ids of the record's fields that they are of.
+  fileprivate var origins: UInt32 { BoundContent.firstOrigin + rawValue }
+}
+
+extension RecordFields {
+  /// Whether `BoundContent` has put values of a record here, which `current(in:)` is to look at.
+  package var hasValues: Bool { ascending.contains { $0.id >= BoundContent.firstOrigin } }
+
+  /// What `BoundContent` has made, as the log takes it: without values of fields that were removed from the type since,
+  /// which nobody gets (CK-91).
+  /// - Parameter type: as it is now; nil: it is removed.
+  package func current(in type: RecordType?) -> RecordFields {
+    typealias Field = NotificationLog.Field
+    var log = self
+    var isCut = false
+    func isThere(_ id: Int64) -> Bool { id == 0 || type?.field(id: UInt32(clamping: id)) != nil }
+    for field in [Field.titleArguments, .bodyArguments] {
+      let ids = origins(of: field)
+      log[field.origins] = .null
+      guard case .list(var texts) = self[field.rawValue], texts.count == ids.count else { continue }
+      for (index, id) in ids.enumerated() where !isThere(id) { (texts[index], isCut) = (.text(""), true) }
+      log[field.rawValue] = .list(texts)
+    }
+    let ids = Set(origins(of: .fields))
+    log[Field.fields.origins] = .null
+    if case .text(let text) = self[Field.fields.rawValue], !ids.allSatisfy(isThere),
+      var object = (try? JSON.parse(text))?.objectValue
+    {
+      for name in object.members.map(\.name) {
+        guard type?.field(named: name).map({ ids.contains(Int64($0.id)) }) != true else { continue }
+        (object[name], isCut) = (nil, true)
+      }
+      log[Field.fields.rawValue] = .text(JSON.object(object).encoded())
+    }
+    if isCut { log[Field.isCut.rawValue] = .integer(1) }
+    return log
+  }
+
+  private func origins(of field: NotificationLog.Field) -> [Int64] {
+    guard case .list(let items) = self[field.origins] else { return [] }
+    return items.map { if case .integer(let id) = $0 { id } else { 0 } }
   }
 }
 

@@ -20,13 +20,7 @@ extension SubscriptionTemplate {
       throw CaravanError(.invalidData, "template '\(name)' waits for nothing: for what enters, leaves or changes")
     }
     if let text {
-      let read = try ExpressionText(text, subject: "template '\(name)'")
-      guard read.arguments <= Limits.queryArguments else {
-        throw CaravanError(
-          .limitExceeded,
-          "template '\(name)' has \(read.arguments) parameters: the limit is \(Limits.queryArguments)")
-      }
-      try read.check(against: type)
+      try ExpressionText(text, subject: "template '\(name)'").check(against: type)
     }
     try shows.check()
     try shows.check(against: type)

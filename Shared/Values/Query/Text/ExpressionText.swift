@@ -48,7 +48,7 @@ public struct ExpressionText: Sendable, Hashable {
   }
 
   /// Whether the text fits records of `type`, whatever its arguments will be: they are checked when there are some.
-  /// - Throws: `schemaViolation` naming the field, and what is wrong with it; `invalidData` for literals that are wrong.
+  /// - Throws: `schemaViolation` naming the field, and what is wrong with it; `invalidData` for wrong literals.
   public func check(against type: RecordType) throws(CaravanError) {
     let sampled = try expression.map { phrase throws(CaravanError) in
       var problem: CaravanError?
