@@ -4,6 +4,15 @@ internal import CaravanWire
 
 // Questions to the cloud itself.
 extension AppSession {
+  func askCloud(_ request: AppRequest.Kind) async throws(CaravanError) -> AppReply.Kind {
+    switch request {
+    case .queryCloud(let request): try await query(request)
+    case .manageSubscriptions(let request): try await manage(request)
+    case .managePushTargets(let request): try await manage(request)
+    default: try await carryOutOnRecords(request)
+    }
+  }
+
   func query(_ request: QueryCloud) async throws(CaravanError) -> AppReply.Kind {
     var question = CloudQuestion(app: app, type: request.table)
     question.isPublic = request.publicDatabase
@@ -24,24 +33,25 @@ extension AppSession {
     let page = try await sync.query(question)
     let columns =
       request.columns.isEmpty ? page.type.fields : page.type.fields.filter { request.columns.contains($0.name) }
-    let rows = page.records.map { CloudRow(zone: $0.zone, row: Row($0, columns)) }
+    let rows = page.records.map { CloudRow(zone: $0.zone, row: Row($0.entry, $0.fields, columns)) }
     for row in rows { if let row = row.row { try checkKnown(row) } }
     return .cloudRows(CloudRows(rows: rows, cursor: page.cursor, count: page.count))
   }
 }
 
 extension CaravanWire.Row {
-  fileprivate init(_ record: CloudPage.Record, _ columns: [CaravanModel.FieldDefinition]) {
-    let entry = record.entry
+  /// A record of the cloud.
+  init(_ entry: CaravanModel.Entry, _ fields: RecordFields, _ columns: [CaravanModel.FieldDefinition]) {
     self.init(id: entry.name, version: entry.version, state: .clean)
     for column in columns {
-      switch record.fields[column.id] {
+      switch fields[column.id] {
       case .null: continue
       case .asset(let manifest): objects.append(ObjectInfo(column: column.name, size: manifest.size))
       case .assetList(_, let size): objects.append(ObjectInfo(column: column.name, size: size))
       case let value: cells.append(Cell(column: column.name, value))
       }
     }
+    expiresMilliseconds = UInt64(max(0, entry.expires))
     guard entry.authorship.modified > 0 else { return }
     (modifiedMilliseconds, modifiedBy) = (UInt64(entry.authorship.modified), entry.writer)
     (createdMilliseconds, createdBy) = (UInt64(max(0, entry.authorship.created)), entry.authorship.creator)

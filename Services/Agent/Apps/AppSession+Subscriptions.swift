@@ -18,6 +18,10 @@ extension AppSession {
     return .subscriptions(SubscriptionsReply(subscriptions: all.map { CaravanWire.StandingQuery($0) }))
   }
 
+  func manage(_ request: PushTargetsRequest) async throws(CaravanError) -> AppReply.Kind {
+    .pushTargets(try await sync.cloud().pushTargets(request, of: app))
+  }
+
   /// Sees to it that the app has its table of notifications, and that it is pulled.
   func haveNotifications() async throws(CaravanError) {
     guard try await store.createNotificationLog(of: app) else { return }
@@ -47,13 +51,14 @@ extension AppRequest.Kind {
     case .beginResolution(let request): request.table
     case .resolveConflict(let request): request.table
     case .registerSync(let request): request.read ? nil : request.table
+    case .changeRecords(let request): request.table
     // An open write of that table there is not.
     case .writeObject, .truncateObject, .closeWrite: nil
     case .endResolution, .conflictedRows, .beginRead, .nextPage, .closeCursor, .readObject, .unregisterSync, .syncNow,
       .resetTable, .watch, .taken, .listen:
       nil
     case .hello, .status, .setLink, .setPolicy, .resetDevice, .listApps, .allowApp, .forgetApp, .queryCloud,
-      .manageSubscriptions:
+      .manageSubscriptions, .managePushTargets, .fetchRecords, .reserveNumbers:
       nil
     }
   }

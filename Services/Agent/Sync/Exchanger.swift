@@ -47,11 +47,14 @@ actor Exchanger {
   /// - Parameters:
   ///   - gates: of the tables in it.
   ///   - courier: carries what the link does not let pass whole; nil: it is small.
-  /// - Throws: why the frame as a whole got no answer.
+  ///   - numbered: the epoch in which its operations got their numbers; nil: they have none, or are the store's own.
+  /// - Throws: why the frame as a whole got no answer; `noOperationId` where another epoch has begun.
   func exchange(
-    _ operations: [Operation.Kind], through gates: [LinkGuard], by transport: FragmentTransport? = nil
+    _ operations: [Operation.Kind], through gates: [LinkGuard], by transport: FragmentTransport? = nil,
+    of numbered: UInt64? = nil
   ) async throws(CaravanError) -> [Result.Kind] {
     precondition(!operations.isEmpty, "an empty frame")
+    guard numbered == nil || numbered == epoch else { throw .begunAnew }
     let operations = withinBudget(operations)
     let transport = fragment.isUnbroken ? nil : transport
     if let transport, let parcel = owed[transport.table]?.answer(to: operations) {
@@ -245,6 +248,9 @@ actor Exchanger {
 extension CaravanError {
   static let notConnected = CaravanError(
     .networkNotConnected, "not connected to the cloud: what was written is kept and goes when the connection is back")
+
+  static let begunAnew = CaravanError(
+    .noOperationId, "the changes were begun on another state of this device: fetch the records, and begin anew")
 
   static let refusedByBroker = CaravanError(
     .networkNotConnected, "\(Admission.Refusal.reason), so nothing is sent: \(Admission.Refusal.remedy)")

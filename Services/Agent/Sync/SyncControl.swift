@@ -28,15 +28,9 @@ public protocol SyncControl: Sendable {
   func setPolicy(_ policy: NetworkPolicy) async throws(CaravanError)
   /// `tell` is called at the end of every session that something came of (REC-28); it must return at once.
   func whenSessionsEnd(_ tell: @escaping @Sendable (SessionReport) -> Void) async
-  /// Asks the cloud, over whatever link there is: about the app's database of the device's user, or the public one.
-  /// - Throws: `networkNotConnected`, `networkNotPermitted`, or what the cloud refused.
-  func query(_ question: CloudQuestion) async throws(CaravanError) -> CloudPage
-  /// Makes, removes or lists what the cloud tells an app of (CK-82, CK-83), over whatever link there is.
-  /// - Returns: all that the user has in that database then.
-  /// - Throws: as `query`.
-  func subscriptions(
-    _ question: SubscriptionsQuestion
-  ) async throws(CaravanError) -> [CaravanModel.StandingQuery]
+  /// The cloud itself, for questions of apps, over whatever link there is.
+  /// - Throws: `networkNotConnected` or `networkNotPermitted`.
+  func cloud() async throws(CaravanError) -> any CloudControl
   func status() async -> SyncStatus
 }
 

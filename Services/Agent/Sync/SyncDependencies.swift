@@ -12,6 +12,7 @@ struct SyncDependencies: Sendable {
   let metrics: SyncMetrics
   let totals: SessionTotals
   let clock: any Clock
+  let cloudTypes: CloudTypes
 }
 
 /// Stands before every message of a table: a transfer that began on wifi does not go on over roaming (MOB-44).

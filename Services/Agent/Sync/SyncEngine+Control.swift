@@ -65,14 +65,9 @@ extension SyncEngine: SyncControl {
     try outcome.get()
   }
 
-  public func query(_ question: CloudQuestion) async throws(CaravanError) -> CloudPage {
-    try await awaitConnection(else: .mayNotAsk)
-    return try await CloudQueries(exchanger: exchanger, device: identity.device).ask(question)
-  }
-
-  public func subscriptions(_ question: SubscriptionsQuestion) async throws(CaravanError) -> [StandingQuery] {
-    try await awaitConnection(else: .mayNotAsk)
-    return try await CloudSubscriptions(exchanger: exchanger).ask(question)
+  public func cloud() async throws(CaravanError) -> any CloudControl {
+    do throws(CaravanError) { try await awaitConnection(else: .mayNotAsk) } catch { throw error.asAnswerToQuestion }
+    return CloudCalls(exchanger: exchanger, device: identity.device, types: dependencies.cloudTypes)
   }
 
   func endReservation(_ key: Key) { schedule.endReservation(key, isAwaited: waiters.isAwaited(key), at: moment) }

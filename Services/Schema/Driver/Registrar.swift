@@ -65,14 +65,18 @@ final class Registrar: Sendable {
     let proposal = try required(request.type, "type").model()
     if proposal.name == NotificationLog.name { return TypeReply(type: CaravanWire.RecordType(NotificationLog.type)) }
     let store = try store(request.container, request.environment)
-    try Registry.check(proposal)
+    try request.partial ? Registry.check(onSome: proposal) : Registry.check(proposal)
     let asker = try Asker(user: request.user, isOperator: request.byOperator)
-    let standing = try await containers.admit(asker, to: store.database, registers: true)
+    let standing = try await containers.admit(asker, to: store.database, registers: !proposal.fields.isEmpty)
     return try await insisting(store.database) { () async throws(CaravanError) in
       let state = try await store.state(ofName: proposal.name)
       let history = state.history(of: proposal.name)
       func decide(_ numbers: TypeNumbers) throws(CaravanError) -> RegistryDecision {
-        try Registry.decide(
+        guard !request.partial else {
+          return try Registry.decide(
+            onSome: proposal, history: history, numbers: numbers, in: store.database.environment, by: standing)
+        }
+        return try Registry.decide(
           proposal, isRemembered: request.remembered, isDeclared: request.declared, history: history,
           numbers: numbers, in: store.database.environment, by: standing)
       }

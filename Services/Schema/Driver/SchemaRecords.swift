@@ -12,8 +12,8 @@ import CaravanWire
 /// - `history`: how the latest schema came from the one before. Field 1: an encoded `SchemaChange`. Those before it lie
 ///   under `schema.<id>` in a zone of their own, so that it costs nothing how many there are.
 /// - `retired`: field 1: types that were removed, as text: a line a name, which is followed by their ids.
-/// - `template.<name in lower case>`: field 1: an encoded `SubscriptionTemplate`. Where it was removed that has a version
-///   only, and field 2 is 1. Earlier ones stand in the history.
+/// - `template.<name in lower case>`: field 1: an encoded `SubscriptionTemplate`. Where it was removed, that has only a
+///   version, and field 2 is 1. Earlier ones stand in the history.
 /// - `settings`: field 1: encoded `ContainerSettings`, written once.
 enum SchemaRecords {
   static let zone = "schema"

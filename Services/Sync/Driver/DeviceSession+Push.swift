@@ -13,6 +13,7 @@ extension DeviceSession {
     // Looked at once: all of the push is judged by one schema (CK-97).
     let visibility = try await cloud.visibility.of(named.database, covering: checked.types.values)
     let zone = try await home(of: push.mutations[0].name, in: named)
+    try await checkType(of: checked.mutations[0], checked.types, in: zone)
     let request = CommitRequest(
       zone: ZoneRef(zone), writer: try await writer(in: zone.database), epoch: epoch, op: push.op,
       opFloor: push.opFloor,
@@ -20,6 +21,7 @@ extension DeviceSession {
       rights: rights(visibility), retired: try retired(before: checked.types, visibility, in: zone))
     var reply = try await cloud.storage.commit(request, in: Partition(of: zone.database))
     try await hideInvisible(in: &reply, of: zone.database)
+    try await refuseOtherTypes(in: &reply, of: checked.mutations, checked.types, in: zone)
     if !push.atomic { await ConflictExtension(session: self).settle(push, checked, &reply, in: zone) }
     cloud.metrics.count(reply)
     return try admit(reply, expected: ReplyBudget.estimate(push), account)

@@ -14,7 +14,7 @@ extension DeviceSession {
     let zone = try zone(read.container, read.zone, read.database)
     try PushCheck.batch(read.names)
     let found = try await fetch(read.names, fields: read.fields, from: zone)
-    let entries = try await visible(found, in: zone.database)
+    let entries = try await ofType(read.type, try await visible(found, in: zone.database), in: zone.database)
     let sizes = entries.map { Outcome(verdict: .read, server: $0).copyBytes }
     let needed = sizes.reduce(0, +)
     guard let granted = account.settle(taken: 0, needed: needed, least: sizes.first ?? 0) else {
@@ -59,7 +59,7 @@ extension DeviceSession {
   }
 
   /// What the device may see: in a public database as its grants are now, and nothing of types that were removed.
-  private func visible(
+  func visible(
     _ entries: [CaravanWire.Entry], in database: DatabaseID
   ) async throws(CaravanError) -> [CaravanWire.Entry] {
     guard !entries.isEmpty else { return entries }

@@ -23,7 +23,7 @@ extension DeviceSession {
     let registered = CaravanWire.RecordType(
       try await cloud.schema.propose(
         type, to: database.container, in: database.environment, by: user, on: device.device.text,
-        isRemembered: proposal.remembered, isDeclared: proposal.declared))
+        isRemembered: proposal.remembered, isDeclared: proposal.declared, isPartial: proposal.partial))
     let bytes = registered.fields.reduce(registered.name.utf8.count) {
       $0 + SyncLimits.outcomeBytes + $1.name.utf8.count
     }

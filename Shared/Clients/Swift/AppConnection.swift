@@ -259,8 +259,8 @@ extension AppRequest.Kind {
       .registerSync, .unregisterSync, .syncNow, .beginResolution, .conflictedRows, .endResolution, .status, .setLink,
       .watch, .setPolicy, .taken, .resetTable, .resetDevice, .listen, .listApps, .allowApp, .forgetApp:
       []
-    // An agent that knows subscriptions knows all cells.
-    case .manageSubscriptions: []
+    // An agent that knows these knows all cells.
+    case .manageSubscriptions, .managePushTargets, .fetchRecords, .reserveNumbers, .changeRecords: []
     }
   }
 }

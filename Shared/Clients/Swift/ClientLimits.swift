@@ -17,6 +17,12 @@ public enum ClientLimits {
   /// Rows of one page of a cursor.
   public static let pageRows: UInt32 = 200
 
+  /// Changes of cloud records in one request, and their bytes; more go in others. One record is no larger.
+  public static let changesPerRequest = 64
+  public static let changeBytes = Limits.appMessageBytes - (4 << 10)
+  /// Cloud records that one request reads; more go in others.
+  public static let fetchedRecords = Limits.recordsPerCommit
+
   /// The agent is trusted, and may take its time; what waits to be sent is bounded by `requestsInFlight`. An answer can
   /// be longer than a request: three copies of a row in conflict.
   static let socket = FrameSocket.Bounds(

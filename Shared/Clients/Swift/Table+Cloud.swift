@@ -40,6 +40,13 @@ public struct CloudRow: Sendable, Hashable {
   public let zone: String
   /// What it is.
   public let row: AppRow
+  /// When it ends by itself, in Unix milliseconds; nil: never.
+  public let expires: Int64?
+
+  init(_ row: CaravanWire.CloudRow) throws(CaravanError) {
+    let record = try required(row.row, "row")
+    (zone, self.row, expires) = (row.zone, try AppRow(record), record.expires)
+  }
 }
 
 extension Table {
@@ -112,7 +119,7 @@ public struct CloudRows: AsyncSequence, Sendable {
           throw AppConnection.surprise("query")
         }
         var list: [CloudRow] = []
-        for row in found.rows { list.append(CloudRow(zone: row.zone, row: try AppRow(required(row.row, "row")))) }
+        for row in found.rows { list.append(try CloudRow(row)) }
         page = list.makeIterator()
         self.cursor = found.cursor.isEmpty ? nil : found.cursor
       }

@@ -87,15 +87,18 @@ public final class SchemaClient: Sendable {
   ///   - device: of that user, for the history.
   ///   - isRemembered: settings in it are what the device has agreed on before, and no wish.
   ///   - isDeclared: somebody says so by hand: in production the container's developers may.
+  ///   - isPartial: the type may have other fields, and keeps them; without fields it is only looked for.
   /// - Throws: `schemaNotAdditive`, `schemaViolation`; `accessDenied` for settings that the user may not say;
   ///   `zoneDoesNotExist` where the container is not there for them.
   public func propose(
     _ type: CaravanModel.RecordType, to container: ContainerID, in environment: CaravanModel.Environment,
-    by user: UserID?, on device: String = "", isRemembered: Bool = false, isDeclared: Bool = false
+    by user: UserID?, on device: String = "", isRemembered: Bool = false, isDeclared: Bool = false,
+    isPartial: Bool = false
   ) async throws(CaravanError) -> CaravanModel.RecordType {
     let request = ProposeTypeRequest(
       container: container.text, environment: environment.rawValue, type: CaravanWire.RecordType(type),
-      remembered: isRemembered, user: user?.text ?? "", byOperator: user == nil, declared: isDeclared, device: device)
+      remembered: isRemembered, user: user?.text ?? "", byOperator: user == nil, declared: isDeclared, device: device,
+      partial: isPartial)
     let agreed = try await ask(.propose, request, container, environment)
     if let user { noteUse(Use(user: user, container: container, environment: environment)) }
     return agreed

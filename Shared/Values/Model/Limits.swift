@@ -112,4 +112,8 @@ public enum Limits {
   public static let notificationArguments = 10
   /// Values of one notification all together, in bytes: what does not fit is left out.
   public static let notificationValueBytes = 2 << 10
+  /// Push targets of a user in one app, subscriptions that one names, and notifications it has not taken that are told.
+  public static let pushTargets = 20
+  public static let subscriptionsPerPushTarget = 100
+  public static let pushDeadLetters = 10
 }

@@ -130,6 +130,16 @@ public enum EngineLimits {
   /// How long a connection that is given up may take to end.
   public static let drainDeadline: Duration = .seconds(1)
   public static let notificationsWaiting = 64
+  /// Changes of cloud records that one frame carries.
+  public static let changesPerFrame = 64
+  /// Bytes of records of the cloud in one answer to an app; one record comes in any case.
+  public static let recordBytesPerAnswer = 1 << 20
+  /// So many numbers back a change of cloud records may be asked for again; as numbers grow with the milliseconds, that
+  /// is an hour for apps that change less than a thousand a second.
+  public static let changesRemembered: UInt64 = 3_600_000
+  /// Record types that are remembered for apps which ask the cloud itself, and how long.
+  public static let cloudTypes = 256
+  public static let cloudTypeFreshness: Duration = .seconds(60)
   /// Apps that wait for one table and direction.
   public static let waitersPerTable = 256
 }

@@ -44,7 +44,7 @@ extension AppRow {
 }
 
 extension RowAct {
-  fileprivate var json: JSON {
+  var json: JSON {
     ["time": .int(milliseconds), "user": user.isEmpty ? .null : .string(user), "device": .string(device)]
   }
 }

@@ -157,6 +157,26 @@ public enum WriteClass: UInt32, Sendable, CaseIterable {
   init(c: Caravan__V1__WriteClass) { self = Self(rawValue: c.rawValue) ?? .durable }
 }
 
+public enum RecordVerdict: UInt32, Sendable, CaseIterable {
+  case unspecified = 0
+  case done = 1
+  case merged = 2
+  case conflict = 3
+  case refused = 4
+
+  var c: Caravan__V1__RecordVerdict {
+    switch self {
+    case .unspecified: CARAVAN__V1__RECORD_VERDICT__RECORD_VERDICT_UNSPECIFIED
+    case .done: CARAVAN__V1__RECORD_VERDICT__RECORD_VERDICT_DONE
+    case .merged: CARAVAN__V1__RECORD_VERDICT__RECORD_VERDICT_MERGED
+    case .conflict: CARAVAN__V1__RECORD_VERDICT__RECORD_VERDICT_CONFLICT
+    case .refused: CARAVAN__V1__RECORD_VERDICT__RECORD_VERDICT_REFUSED
+    }
+  }
+
+  init(c: Caravan__V1__RecordVerdict) { self = Self(rawValue: c.rawValue) ?? .unspecified }
+}
+
 public enum RowState: UInt32, Sendable, CaseIterable {
   case clean = 0
   case dirty = 1
@@ -284,6 +304,10 @@ public struct AppRequest: WireMessage, Equatable {
     case forgetApp(AppName)
     case queryCloud(QueryCloud)
     case manageSubscriptions(ManageSubscriptions)
+    case fetchRecords(FetchRecords)
+    case reserveNumbers(ReserveNumbers)
+    case changeRecords(ChangeRecords)
+    case managePushTargets(PushTargetsRequest)
   }
 
   public var id: UInt64
@@ -400,6 +424,18 @@ public struct AppRequest: WireMessage, Equatable {
     case .manageSubscriptions(let value):
       m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_MANAGE_SUBSCRIPTIONS
       m.pointee.manage_subscriptions = value.pack(into: &arena)
+    case .fetchRecords(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_FETCH_RECORDS
+      m.pointee.fetch_records = value.pack(into: &arena)
+    case .reserveNumbers(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_RESERVE_NUMBERS
+      m.pointee.reserve_numbers = value.pack(into: &arena)
+    case .changeRecords(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_CHANGE_RECORDS
+      m.pointee.change_records = value.pack(into: &arena)
+    case .managePushTargets(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_MANAGE_PUSH_TARGETS
+      m.pointee.manage_push_targets = value.pack(into: &arena)
     case nil: break
     }
     return m
@@ -449,11 +485,19 @@ public struct AppRequest: WireMessage, Equatable {
     case CARAVAN__V1__APP_REQUEST__KIND_QUERY_CLOUD: kind = .queryCloud(try QueryCloud(c: m.pointee.query_cloud))
     case CARAVAN__V1__APP_REQUEST__KIND_MANAGE_SUBSCRIPTIONS:
       kind = .manageSubscriptions(try ManageSubscriptions(c: m.pointee.manage_subscriptions))
+    case CARAVAN__V1__APP_REQUEST__KIND_FETCH_RECORDS:
+      kind = .fetchRecords(try FetchRecords(c: m.pointee.fetch_records))
+    case CARAVAN__V1__APP_REQUEST__KIND_RESERVE_NUMBERS:
+      kind = .reserveNumbers(try ReserveNumbers(c: m.pointee.reserve_numbers))
+    case CARAVAN__V1__APP_REQUEST__KIND_CHANGE_RECORDS:
+      kind = .changeRecords(try ChangeRecords(c: m.pointee.change_records))
+    case CARAVAN__V1__APP_REQUEST__KIND_MANAGE_PUSH_TARGETS:
+      kind = .managePushTargets(try PushTargetsRequest(c: m.pointee.manage_push_targets))
     default: kind = nil
     }
   }
 
-  static let shape = 103
+  static let shape = 117
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -485,6 +529,10 @@ public struct AppReply: WireMessage, Equatable {
     case apps(AppList)
     case cloudRows(CloudRows)
     case subscriptions(SubscriptionsReply)
+    case foundRecords(FoundRecords)
+    case reservedNumbers(ReservedNumbers)
+    case changedRecords(ChangedRecords)
+    case pushTargets(PushTargetsReply)
   }
 
   public var id: UInt64
@@ -547,6 +595,18 @@ public struct AppReply: WireMessage, Equatable {
     case .subscriptions(let value):
       m.pointee.kind_case = CARAVAN__V1__APP_REPLY__KIND_SUBSCRIPTIONS
       m.pointee.subscriptions = value.pack(into: &arena)
+    case .foundRecords(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REPLY__KIND_FOUND_RECORDS
+      m.pointee.found_records = value.pack(into: &arena)
+    case .reservedNumbers(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REPLY__KIND_RESERVED_NUMBERS
+      m.pointee.reserved_numbers = value.pack(into: &arena)
+    case .changedRecords(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REPLY__KIND_CHANGED_RECORDS
+      m.pointee.changed_records = value.pack(into: &arena)
+    case .pushTargets(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REPLY__KIND_PUSH_TARGETS
+      m.pointee.push_targets = value.pack(into: &arena)
     case nil: break
     }
     return m
@@ -571,11 +631,17 @@ public struct AppReply: WireMessage, Equatable {
     case CARAVAN__V1__APP_REPLY__KIND_CLOUD_ROWS: kind = .cloudRows(try CloudRows(c: m.pointee.cloud_rows))
     case CARAVAN__V1__APP_REPLY__KIND_SUBSCRIPTIONS:
       kind = .subscriptions(try SubscriptionsReply(c: m.pointee.subscriptions))
+    case CARAVAN__V1__APP_REPLY__KIND_FOUND_RECORDS: kind = .foundRecords(try FoundRecords(c: m.pointee.found_records))
+    case CARAVAN__V1__APP_REPLY__KIND_RESERVED_NUMBERS:
+      kind = .reservedNumbers(try ReservedNumbers(c: m.pointee.reserved_numbers))
+    case CARAVAN__V1__APP_REPLY__KIND_CHANGED_RECORDS:
+      kind = .changedRecords(try ChangedRecords(c: m.pointee.changed_records))
+    case CARAVAN__V1__APP_REPLY__KIND_PUSH_TARGETS: kind = .pushTargets(try PushTargetsReply(c: m.pointee.push_targets))
     default: kind = nil
     }
   }
 
-  static let shape = 104
+  static let shape = 118
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -624,7 +690,7 @@ public struct AppHello: WireMessage, Equatable {
     knowsLists = m.pointee.has_knows_lists != 0 ? m.pointee.knows_lists != 0 : false
   }
 
-  static let shape = 105
+  static let shape = 119
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -663,7 +729,7 @@ public struct AllowApp: WireMessage, Equatable {
     uid = m.pointee.has_uid != 0 ? m.pointee.uid : 0
   }
 
-  static let shape = 106
+  static let shape = 120
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -697,7 +763,7 @@ public struct AppName: WireMessage, Equatable {
     app = try copyText(m.pointee.app)
   }
 
-  static let shape = 107
+  static let shape = 121
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -731,7 +797,7 @@ public struct AppList: WireMessage, Equatable {
     apps = try copyMessages(m.pointee.n_apps, m.pointee.apps) { (p) throws(WireError) in try AppEntry(c: p) }
   }
 
-  static let shape = 108
+  static let shape = 122
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -775,7 +841,7 @@ public struct AppEntry: WireMessage, Equatable {
     standing = m.pointee.has_standing != 0 ? AppStanding(c: m.pointee.standing) : .unspecified
   }
 
-  static let shape = 109
+  static let shape = 123
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -819,7 +885,7 @@ public struct AppWelcome: WireMessage, Equatable {
     knowsLists = m.pointee.has_knows_lists != 0 ? m.pointee.knows_lists != 0 : false
   }
 
-  static let shape = 110
+  static let shape = 124
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -871,7 +937,7 @@ public struct Replication: WireMessage, Equatable {
     query = if let p = m.pointee.query { try Selection(c: p) } else { nil }
   }
 
-  static let shape = 111
+  static let shape = 125
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -910,7 +976,7 @@ public struct ObjectFetch: WireMessage, Equatable {
     policy = m.pointee.has_policy != 0 ? FetchPolicy(c: m.pointee.policy) : .eager
   }
 
-  static let shape = 112
+  static let shape = 126
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -959,7 +1025,7 @@ public struct TableProperties: WireMessage, Equatable {
     consistency = m.pointee.has_consistency != 0 ? Consistency(c: m.pointee.consistency) : .unspecified
   }
 
-  static let shape = 113
+  static let shape = 127
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1008,7 +1074,7 @@ public struct CreateTable: WireMessage, Equatable {
     properties = if let p = m.pointee.properties { try TableProperties(c: p) } else { nil }
   }
 
-  static let shape = 114
+  static let shape = 128
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1047,7 +1113,7 @@ public struct UpdateTable: WireMessage, Equatable {
     properties = if let p = m.pointee.properties { try TableProperties(c: p) } else { nil }
   }
 
-  static let shape = 115
+  static let shape = 129
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1091,7 +1157,7 @@ public struct ResetTable: WireMessage, Equatable {
     discardUnsent = m.pointee.has_discard_unsent != 0 ? m.pointee.discard_unsent != 0 : false
   }
 
-  static let shape = 116
+  static let shape = 130
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1130,7 +1196,7 @@ public struct DropLocalTable: WireMessage, Equatable {
     discardUnsent = m.pointee.has_discard_unsent != 0 ? m.pointee.discard_unsent != 0 : false
   }
 
-  static let shape = 117
+  static let shape = 131
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1174,7 +1240,7 @@ public struct Watch: WireMessage, Equatable {
     saysTaken = m.pointee.has_says_taken != 0 ? m.pointee.says_taken != 0 : false
   }
 
-  static let shape = 118
+  static let shape = 132
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1213,7 +1279,7 @@ public struct TakenUpcalls: WireMessage, Equatable {
     number = m.pointee.has_number != 0 ? m.pointee.number : 0
   }
 
-  static let shape = 119
+  static let shape = 133
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1247,7 +1313,7 @@ public struct TableName: WireMessage, Equatable {
     table = try copyText(m.pointee.table)
   }
 
-  static let shape = 120
+  static let shape = 134
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1328,7 +1394,7 @@ public struct Cell: WireMessage, Equatable {
     }
   }
 
-  static let shape = 121
+  static let shape = 135
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1367,7 +1433,7 @@ public struct Selection: WireMessage, Equatable {
     arguments = try copyMessages(m.pointee.n_arguments, m.pointee.arguments) { (p) throws(WireError) in try Cell(c: p) }
   }
 
-  static let shape = 122
+  static let shape = 136
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1438,7 +1504,7 @@ public struct BeginWrite: WireMessage, Equatable {
     deletion = m.pointee.has_deletion != 0 ? m.pointee.deletion != 0 : false
   }
 
-  static let shape = 123
+  static let shape = 137
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1493,7 +1559,7 @@ public struct WriteIntent: WireMessage, Equatable {
     timeToLiveMilliseconds = m.pointee.has_time_to_live_milliseconds != 0 ? m.pointee.time_to_live_milliseconds : 0
   }
 
-  static let shape = 124
+  static let shape = 138
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1532,7 +1598,7 @@ public struct ObjectContent: WireMessage, Equatable {
     data = m.pointee.has_data != 0 ? copyBytes(m.pointee.data) : []
   }
 
-  static let shape = 125
+  static let shape = 139
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1576,7 +1642,7 @@ public struct WriteOpened: WireMessage, Equatable {
     promise = m.pointee.has_promise != 0 ? WriteClass(c: m.pointee.promise) : .durable
   }
 
-  static let shape = 126
+  static let shape = 140
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1635,7 +1701,7 @@ public struct WriteObject: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
-  static let shape = 127
+  static let shape = 141
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1684,7 +1750,7 @@ public struct TruncateObject: WireMessage, Equatable {
     size = m.pointee.has_size != 0 ? m.pointee.size : 0
   }
 
-  static let shape = 128
+  static let shape = 142
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1728,7 +1794,7 @@ public struct CloseWrite: WireMessage, Equatable {
     atomic = m.pointee.has_atomic != 0 ? m.pointee.atomic != 0 : false
   }
 
-  static let shape = 129
+  static let shape = 143
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1767,7 +1833,7 @@ public struct WriteClosed: WireMessage, Equatable {
     promise = m.pointee.has_promise != 0 ? WriteClass(c: m.pointee.promise) : .durable
   }
 
-  static let shape = 130
+  static let shape = 144
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1836,7 +1902,7 @@ public struct Select: WireMessage, Equatable {
     authorship = m.pointee.has_authorship != 0 ? m.pointee.authorship != 0 : false
   }
 
-  static let shape = 131
+  static let shape = 145
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1880,7 +1946,7 @@ public struct OrderBy: WireMessage, Equatable {
     near = if let p = m.pointee.near { try Location(c: p) } else { nil }
   }
 
-  static let shape = 132
+  static let shape = 146
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1954,7 +2020,7 @@ public struct QueryCloud: WireMessage, Equatable {
     zone = try copyText(m.pointee.zone)
   }
 
-  static let shape = 133
+  static let shape = 147
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1993,7 +2059,7 @@ public struct CloudRow: WireMessage, Equatable {
     row = if let p = m.pointee.row { try Row(c: p) } else { nil }
   }
 
-  static let shape = 134
+  static let shape = 148
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2037,7 +2103,7 @@ public struct CloudRows: WireMessage, Equatable {
     count = m.pointee.has_count != 0 ? m.pointee.count : 0
   }
 
-  static let shape = 135
+  static let shape = 149
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2047,6 +2113,416 @@ public struct CloudRows: WireMessage, Equatable {
 
   public init(decoding data: [UInt8]) throws(WireError) {
     self = try unpacked(data, Self.shape, caravan__v1__cloud_rows__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct FetchRecords: WireMessage, Equatable {
+  public var table: String
+  public var publicDatabase: Bool
+  public var ids: [String]
+  public var columns: [String]
+
+  public init(
+    table: String = "",
+    publicDatabase: Bool = false,
+    ids: [String] = [],
+    columns: [String] = []
+  ) {
+    self.table = table
+    self.publicDatabase = publicDatabase
+    self.ids = ids
+    self.columns = columns
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__FetchRecords> {
+    let m = arena.make(Caravan__V1__FetchRecords.self, caravan__v1__fetch_records__init)
+    if !table.isEmpty { m.pointee.table = arena.string(table) }
+    if publicDatabase { m.pointee.has_public_database = 1; m.pointee.public_database = publicDatabase ? 1 : 0 }
+    (m.pointee.n_ids, m.pointee.ids) = arena.strings(ids)
+    (m.pointee.n_columns, m.pointee.columns) = arena.strings(columns)
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__FetchRecords>) throws(WireError) {
+    table = try copyText(m.pointee.table)
+    publicDatabase = m.pointee.has_public_database != 0 ? m.pointee.public_database != 0 : false
+    ids = try copyStrings(m.pointee.n_ids, m.pointee.ids)
+    columns = try copyStrings(m.pointee.n_columns, m.pointee.columns)
+  }
+
+  static let shape = 150
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__fetch_records__get_packed_size(m)) { caravan__v1__fetch_records__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__fetch_records__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct FoundRecords: WireMessage, Equatable {
+  public var records: [FoundRecord]
+
+  public init(
+    records: [FoundRecord] = []
+  ) {
+    self.records = records
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__FoundRecords> {
+    let m = arena.make(Caravan__V1__FoundRecords.self, caravan__v1__found_records__init)
+    (m.pointee.n_records, m.pointee.records) = arena.messages(records) { $0.pack(into: &$1) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__FoundRecords>) throws(WireError) {
+    records = try copyMessages(m.pointee.n_records, m.pointee.records) { (p) throws(WireError) in
+      try FoundRecord(c: p)
+    }
+  }
+
+  static let shape = 151
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__found_records__get_packed_size(m)) { caravan__v1__found_records__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__found_records__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct FoundRecord: WireMessage, Equatable {
+  public var row: Row?
+  public var failure: Failure?
+
+  public init(
+    row: Row? = nil,
+    failure: Failure? = nil
+  ) {
+    self.row = row
+    self.failure = failure
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__FoundRecord> {
+    let m = arena.make(Caravan__V1__FoundRecord.self, caravan__v1__found_record__init)
+    if let row { m.pointee.row = row.pack(into: &arena) }
+    if let failure { m.pointee.failure = failure.pack(into: &arena) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__FoundRecord>) throws(WireError) {
+    row = if let p = m.pointee.row { try Row(c: p) } else { nil }
+    failure = if let p = m.pointee.failure { try Failure(c: p) } else { nil }
+  }
+
+  static let shape = 152
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__found_record__get_packed_size(m)) { caravan__v1__found_record__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__found_record__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct ReserveNumbers: WireMessage, Equatable {
+  public var count: UInt32
+
+  public init(
+    count: UInt32 = 0
+  ) {
+    self.count = count
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ReserveNumbers> {
+    let m = arena.make(Caravan__V1__ReserveNumbers.self, caravan__v1__reserve_numbers__init)
+    if count != 0 { m.pointee.has_count = 1; m.pointee.count = count }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ReserveNumbers>) throws(WireError) {
+    count = m.pointee.has_count != 0 ? m.pointee.count : 0
+  }
+
+  static let shape = 153
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__reserve_numbers__get_packed_size(m)) { caravan__v1__reserve_numbers__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__reserve_numbers__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct ReservedNumbers: WireMessage, Equatable {
+  public var epoch: UInt64
+  public var first: UInt64
+
+  public init(
+    epoch: UInt64 = 0,
+    first: UInt64 = 0
+  ) {
+    self.epoch = epoch
+    self.first = first
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ReservedNumbers> {
+    let m = arena.make(Caravan__V1__ReservedNumbers.self, caravan__v1__reserved_numbers__init)
+    if epoch != 0 { m.pointee.has_epoch = 1; m.pointee.epoch = epoch }
+    if first != 0 { m.pointee.has_first = 1; m.pointee.first = first }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ReservedNumbers>) throws(WireError) {
+    epoch = m.pointee.has_epoch != 0 ? m.pointee.epoch : 0
+    first = m.pointee.has_first != 0 ? m.pointee.first : 0
+  }
+
+  static let shape = 154
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__reserved_numbers__get_packed_size(m)) { caravan__v1__reserved_numbers__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__reserved_numbers__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct ChangeRecords: WireMessage, Equatable {
+  public var table: String
+  public var publicDatabase: Bool
+  public var epoch: UInt64
+  public var changes: [RecordChange]
+
+  public init(
+    table: String = "",
+    publicDatabase: Bool = false,
+    epoch: UInt64 = 0,
+    changes: [RecordChange] = []
+  ) {
+    self.table = table
+    self.publicDatabase = publicDatabase
+    self.epoch = epoch
+    self.changes = changes
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ChangeRecords> {
+    let m = arena.make(Caravan__V1__ChangeRecords.self, caravan__v1__change_records__init)
+    if !table.isEmpty { m.pointee.table = arena.string(table) }
+    if publicDatabase { m.pointee.has_public_database = 1; m.pointee.public_database = publicDatabase ? 1 : 0 }
+    if epoch != 0 { m.pointee.has_epoch = 1; m.pointee.epoch = epoch }
+    (m.pointee.n_changes, m.pointee.changes) = arena.messages(changes) { $0.pack(into: &$1) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ChangeRecords>) throws(WireError) {
+    table = try copyText(m.pointee.table)
+    publicDatabase = m.pointee.has_public_database != 0 ? m.pointee.public_database != 0 : false
+    epoch = m.pointee.has_epoch != 0 ? m.pointee.epoch : 0
+    changes = try copyMessages(m.pointee.n_changes, m.pointee.changes) { (p) throws(WireError) in
+      try RecordChange(c: p)
+    }
+  }
+
+  static let shape = 155
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__change_records__get_packed_size(m)) { caravan__v1__change_records__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__change_records__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct RecordChange: WireMessage, Equatable {
+  public var number: UInt64
+  public var id: String
+  public var deletion: Bool
+  public var basedOn: UInt64?
+  public var cells: [Cell]
+  public var expires: UInt64?
+  public var ttlMilliseconds: UInt64
+
+  public init(
+    number: UInt64 = 0,
+    id: String = "",
+    deletion: Bool = false,
+    basedOn: UInt64? = nil,
+    cells: [Cell] = [],
+    expires: UInt64? = nil,
+    ttlMilliseconds: UInt64 = 0
+  ) {
+    self.number = number
+    self.id = id
+    self.deletion = deletion
+    self.basedOn = basedOn
+    self.cells = cells
+    self.expires = expires
+    self.ttlMilliseconds = ttlMilliseconds
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__RecordChange> {
+    let m = arena.make(Caravan__V1__RecordChange.self, caravan__v1__record_change__init)
+    if number != 0 { m.pointee.has_number = 1; m.pointee.number = number }
+    if !id.isEmpty { m.pointee.id = arena.string(id) }
+    if deletion { m.pointee.has_deletion = 1; m.pointee.deletion = deletion ? 1 : 0 }
+    if let basedOn { m.pointee.has_based_on = 1; m.pointee.based_on = basedOn }
+    (m.pointee.n_cells, m.pointee.cells) = arena.messages(cells) { $0.pack(into: &$1) }
+    if let expires { m.pointee.has_expires = 1; m.pointee.expires = expires }
+    if ttlMilliseconds != 0 { m.pointee.has_ttl_milliseconds = 1; m.pointee.ttl_milliseconds = ttlMilliseconds }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__RecordChange>) throws(WireError) {
+    number = m.pointee.has_number != 0 ? m.pointee.number : 0
+    id = try copyText(m.pointee.id)
+    deletion = m.pointee.has_deletion != 0 ? m.pointee.deletion != 0 : false
+    basedOn = m.pointee.has_based_on != 0 ? m.pointee.based_on : nil
+    cells = try copyMessages(m.pointee.n_cells, m.pointee.cells) { (p) throws(WireError) in try Cell(c: p) }
+    expires = m.pointee.has_expires != 0 ? m.pointee.expires : nil
+    ttlMilliseconds = m.pointee.has_ttl_milliseconds != 0 ? m.pointee.ttl_milliseconds : 0
+  }
+
+  static let shape = 156
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__record_change__get_packed_size(m)) { caravan__v1__record_change__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__record_change__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct ChangedRecords: WireMessage, Equatable {
+  public var outcomes: [RecordOutcome]
+
+  public init(
+    outcomes: [RecordOutcome] = []
+  ) {
+    self.outcomes = outcomes
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ChangedRecords> {
+    let m = arena.make(Caravan__V1__ChangedRecords.self, caravan__v1__changed_records__init)
+    (m.pointee.n_outcomes, m.pointee.outcomes) = arena.messages(outcomes) { $0.pack(into: &$1) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__ChangedRecords>) throws(WireError) {
+    outcomes = try copyMessages(m.pointee.n_outcomes, m.pointee.outcomes) { (p) throws(WireError) in
+      try RecordOutcome(c: p)
+    }
+  }
+
+  static let shape = 157
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__changed_records__get_packed_size(m)) { caravan__v1__changed_records__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__changed_records__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct RecordOutcome: WireMessage, Equatable {
+  public var verdict: RecordVerdict
+  public var version: UInt64
+  public var row: Row?
+  public var failure: Failure?
+  public var modifiedMilliseconds: UInt64
+  public var modifiedBy: String
+
+  public init(
+    verdict: RecordVerdict = .unspecified,
+    version: UInt64 = 0,
+    row: Row? = nil,
+    failure: Failure? = nil,
+    modifiedMilliseconds: UInt64 = 0,
+    modifiedBy: String = ""
+  ) {
+    self.verdict = verdict
+    self.version = version
+    self.row = row
+    self.failure = failure
+    self.modifiedMilliseconds = modifiedMilliseconds
+    self.modifiedBy = modifiedBy
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__RecordOutcome> {
+    let m = arena.make(Caravan__V1__RecordOutcome.self, caravan__v1__record_outcome__init)
+    if verdict != .unspecified { m.pointee.has_verdict = 1; m.pointee.verdict = verdict.c }
+    if version != 0 { m.pointee.has_version = 1; m.pointee.version = version }
+    if let row { m.pointee.row = row.pack(into: &arena) }
+    if let failure { m.pointee.failure = failure.pack(into: &arena) }
+    if modifiedMilliseconds != 0 {
+      m.pointee.has_modified_milliseconds = 1
+      m.pointee.modified_milliseconds = modifiedMilliseconds
+    }
+    if !modifiedBy.isEmpty { m.pointee.modified_by = arena.string(modifiedBy) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__RecordOutcome>) throws(WireError) {
+    verdict = m.pointee.has_verdict != 0 ? RecordVerdict(c: m.pointee.verdict) : .unspecified
+    version = m.pointee.has_version != 0 ? m.pointee.version : 0
+    row = if let p = m.pointee.row { try Row(c: p) } else { nil }
+    failure = if let p = m.pointee.failure { try Failure(c: p) } else { nil }
+    modifiedMilliseconds = m.pointee.has_modified_milliseconds != 0 ? m.pointee.modified_milliseconds : 0
+    modifiedBy = try copyText(m.pointee.modified_by)
+  }
+
+  static let shape = 158
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__record_outcome__get_packed_size(m)) { caravan__v1__record_outcome__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__record_outcome__unpack) { (m) throws(WireError) in
       try Self(c: m)
     }
   }
@@ -2081,7 +2557,7 @@ public struct ManageSubscriptions: WireMessage, Equatable {
     remove = try copyText(m.pointee.remove)
   }
 
-  static let shape = 136
+  static let shape = 159
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2117,7 +2593,7 @@ public struct CursorRef: WireMessage, Equatable {
     cursor = m.pointee.has_cursor != 0 ? m.pointee.cursor : 0
   }
 
-  static let shape = 137
+  static let shape = 160
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2156,7 +2632,7 @@ public struct ObjectInfo: WireMessage, Equatable {
     size = m.pointee.has_size != 0 ? m.pointee.size : 0
   }
 
-  static let shape = 138
+  static let shape = 161
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2182,6 +2658,7 @@ public struct Row: WireMessage, Equatable {
   public var createdBy: String
   public var modifiedMilliseconds: UInt64
   public var modifiedBy: String
+  public var expiresMilliseconds: UInt64
 
   public init(
     id: String = "",
@@ -2193,7 +2670,8 @@ public struct Row: WireMessage, Equatable {
     createdMilliseconds: UInt64 = 0,
     createdBy: String = "",
     modifiedMilliseconds: UInt64 = 0,
-    modifiedBy: String = ""
+    modifiedBy: String = "",
+    expiresMilliseconds: UInt64 = 0
   ) {
     self.id = id
     self.version = version
@@ -2205,6 +2683,7 @@ public struct Row: WireMessage, Equatable {
     self.createdBy = createdBy
     self.modifiedMilliseconds = modifiedMilliseconds
     self.modifiedBy = modifiedBy
+    self.expiresMilliseconds = expiresMilliseconds
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Row> {
@@ -2225,6 +2704,10 @@ public struct Row: WireMessage, Equatable {
       m.pointee.modified_milliseconds = modifiedMilliseconds
     }
     if !modifiedBy.isEmpty { m.pointee.modified_by = arena.string(modifiedBy) }
+    if expiresMilliseconds != 0 {
+      m.pointee.has_expires_milliseconds = 1
+      m.pointee.expires_milliseconds = expiresMilliseconds
+    }
     return m
   }
 
@@ -2239,9 +2722,10 @@ public struct Row: WireMessage, Equatable {
     createdBy = try copyText(m.pointee.created_by)
     modifiedMilliseconds = m.pointee.has_modified_milliseconds != 0 ? m.pointee.modified_milliseconds : 0
     modifiedBy = try copyText(m.pointee.modified_by)
+    expiresMilliseconds = m.pointee.has_expires_milliseconds != 0 ? m.pointee.expires_milliseconds : 0
   }
 
-  static let shape = 139
+  static let shape = 162
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2285,7 +2769,7 @@ public struct RowPage: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
-  static let shape = 140
+  static let shape = 163
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2349,7 +2833,7 @@ public struct ReadObject: WireMessage, Equatable {
     copy = m.pointee.has_copy != 0 ? RowCopy(c: m.pointee.copy) : .mine
   }
 
-  static let shape = 141
+  static let shape = 164
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2388,7 +2872,7 @@ public struct ObjectBytes: WireMessage, Equatable {
     size = m.pointee.has_size != 0 ? m.pointee.size : 0
   }
 
-  static let shape = 142
+  static let shape = 165
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2427,7 +2911,7 @@ public struct DeleteRows: WireMessage, Equatable {
     selection = if let p = m.pointee.selection { try Selection(c: p) } else { nil }
   }
 
-  static let shape = 143
+  static let shape = 166
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2461,7 +2945,7 @@ public struct Affected: WireMessage, Equatable {
     rows = m.pointee.has_rows != 0 ? m.pointee.rows : 0
   }
 
-  static let shape = 144
+  static let shape = 167
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2527,7 +3011,7 @@ public struct RegisterSync: WireMessage, Equatable {
     loss = if let p = m.pointee.loss { try LossTolerance(c: p) } else { nil }
   }
 
-  static let shape = 145
+  static let shape = 168
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2574,7 +3058,7 @@ public struct LossTolerance: WireMessage, Equatable {
     onRequest = m.pointee.has_on_request != 0 ? m.pointee.on_request != 0 : false
   }
 
-  static let shape = 146
+  static let shape = 169
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2613,7 +3097,7 @@ public struct UnregisterSync: WireMessage, Equatable {
     read = m.pointee.has_read != 0 ? m.pointee.read != 0 : false
   }
 
-  static let shape = 147
+  static let shape = 170
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2657,7 +3141,7 @@ public struct SyncNow: WireMessage, Equatable {
     read = m.pointee.has_read != 0 ? m.pointee.read != 0 : false
   }
 
-  static let shape = 148
+  static let shape = 171
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2696,7 +3180,7 @@ public struct ConflictedRows: WireMessage, Equatable {
     after = try copyText(m.pointee.after)
   }
 
-  static let shape = 149
+  static let shape = 172
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2745,7 +3229,7 @@ public struct ConflictRow: WireMessage, Equatable {
     mineDeleted = m.pointee.has_mine_deleted != 0 ? m.pointee.mine_deleted != 0 : false
   }
 
-  static let shape = 150
+  static let shape = 173
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2786,7 +3270,7 @@ public struct ConflictPage: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
-  static let shape = 151
+  static let shape = 174
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2840,7 +3324,7 @@ public struct ResolveConflict: WireMessage, Equatable {
     fromTheirs = try copyStrings(m.pointee.n_from_theirs, m.pointee.from_theirs)
   }
 
-  static let shape = 152
+  static let shape = 175
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2879,7 +3363,7 @@ public struct EndResolution: WireMessage, Equatable {
     abandon = m.pointee.has_abandon != 0 ? m.pointee.abandon != 0 : false
   }
 
-  static let shape = 153
+  static let shape = 176
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2923,7 +3407,7 @@ public struct SetLink: WireMessage, Equatable {
     automatic = m.pointee.has_automatic != 0 ? m.pointee.automatic != 0 : false
   }
 
-  static let shape = 154
+  static let shape = 177
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2962,7 +3446,7 @@ public struct NetworkPolicy: WireMessage, Equatable {
     budgets = try copyMessages(m.pointee.n_budgets, m.pointee.budgets) { (p) throws(WireError) in try LinkBudget(c: p) }
   }
 
-  static let shape = 155
+  static let shape = 178
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3006,7 +3490,7 @@ public struct LinkBudget: WireMessage, Equatable {
     usedToday = m.pointee.has_used_today != 0 ? m.pointee.used_today : 0
   }
 
-  static let shape = 156
+  static let shape = 179
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3070,7 +3554,7 @@ public struct Upcall: WireMessage, Equatable {
     after = m.pointee.has_after != 0 ? m.pointee.after : 0
   }
 
-  static let shape = 157
+  static let shape = 180
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3139,7 +3623,7 @@ public struct SyncEvent: WireMessage, Equatable {
     sessions = m.pointee.has_sessions != 0 ? m.pointee.sessions : 0
   }
 
-  static let shape = 158
+  static let shape = 181
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3283,7 +3767,7 @@ public struct TableStatus: WireMessage, Equatable {
     }
   }
 
-  static let shape = 159
+  static let shape = 182
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3327,7 +3811,7 @@ public struct SettingChange: WireMessage, Equatable {
     now = try copyText(m.pointee.now)
   }
 
-  static let shape = 160
+  static let shape = 183
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3386,7 +3870,7 @@ public struct LossStatus: WireMessage, Equatable {
     lostToBusyServer = m.pointee.has_lost_to_busy_server != 0 ? m.pointee.lost_to_busy_server : 0
   }
 
-  static let shape = 161
+  static let shape = 184
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3505,7 +3989,7 @@ public struct AgentStatus: WireMessage, Equatable {
     unreachable = try copyText(m.pointee.unreachable)
   }
 
-  static let shape = 162
+  static let shape = 185
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3554,7 +4038,7 @@ public struct LinkUsage: WireMessage, Equatable {
     bytesDown = m.pointee.has_bytes_down != 0 ? m.pointee.bytes_down : 0
   }
 
-  static let shape = 163
+  static let shape = 186
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3593,7 +4077,7 @@ public struct CounterValue: WireMessage, Equatable {
     value = m.pointee.has_value != 0 ? m.pointee.value : 0
   }
 
-  static let shape = 164
+  static let shape = 187
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

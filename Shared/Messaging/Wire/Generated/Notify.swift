@@ -35,7 +35,7 @@ public struct Subscription: WireMessage, Equatable {
     toldOnly = m.pointee.has_told_only != 0 ? m.pointee.told_only != 0 : false
   }
 
-  static let shape = 240
+  static let shape = 265
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -76,7 +76,7 @@ public struct SubscriptionList: WireMessage, Equatable {
     }
   }
 
-  static let shape = 241
+  static let shape = 266
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -130,7 +130,7 @@ public struct AttachRequest: WireMessage, Equatable {
     lives = copyScalars(m.pointee.n_lives, m.pointee.lives)
   }
 
-  static let shape = 242
+  static let shape = 267
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -164,7 +164,7 @@ public struct AttachReply: WireMessage, Equatable {
     resubscribe = m.pointee.has_resubscribe != 0 ? m.pointee.resubscribe != 0 : false
   }
 
-  static let shape = 243
+  static let shape = 268
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -218,7 +218,7 @@ public struct NotifiedPage: WireMessage, Equatable {
     point = m.pointee.has_point != 0 ? m.pointee.point : 0
   }
 
-  static let shape = 244
+  static let shape = 269
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -267,7 +267,7 @@ public struct Notification: WireMessage, Equatable {
     pages = try copyMessages(m.pointee.n_pages, m.pointee.pages) { (p) throws(WireError) in try NotifiedPage(c: p) }
   }
 
-  static let shape = 245
+  static let shape = 270
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

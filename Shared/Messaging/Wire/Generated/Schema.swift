@@ -36,6 +36,7 @@ public struct ProposeTypeRequest: WireMessage, Equatable {
   public var byOperator: Bool
   public var declared: Bool
   public var device: String
+  public var partial: Bool
 
   public init(
     container: String = "",
@@ -45,7 +46,8 @@ public struct ProposeTypeRequest: WireMessage, Equatable {
     user: String = "",
     byOperator: Bool = false,
     declared: Bool = false,
-    device: String = ""
+    device: String = "",
+    partial: Bool = false
   ) {
     self.container = container
     self.environment = environment
@@ -55,6 +57,7 @@ public struct ProposeTypeRequest: WireMessage, Equatable {
     self.byOperator = byOperator
     self.declared = declared
     self.device = device
+    self.partial = partial
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ProposeTypeRequest> {
@@ -67,6 +70,7 @@ public struct ProposeTypeRequest: WireMessage, Equatable {
     if byOperator { m.pointee.has_by_operator = 1; m.pointee.by_operator = byOperator ? 1 : 0 }
     if declared { m.pointee.has_declared = 1; m.pointee.declared = declared ? 1 : 0 }
     if !device.isEmpty { m.pointee.device = arena.string(device) }
+    if partial { m.pointee.has_partial = 1; m.pointee.partial = partial ? 1 : 0 }
     return m
   }
 
@@ -79,9 +83,10 @@ public struct ProposeTypeRequest: WireMessage, Equatable {
     byOperator = m.pointee.has_by_operator != 0 ? m.pointee.by_operator != 0 : false
     declared = m.pointee.has_declared != 0 ? m.pointee.declared != 0 : false
     device = try copyText(m.pointee.device)
+    partial = m.pointee.has_partial != 0 ? m.pointee.partial != 0 : false
   }
 
-  static let shape = 246
+  static let shape = 271
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -132,7 +137,7 @@ public struct TypeRequest: WireMessage, Equatable {
     name = try copyText(m.pointee.name)
   }
 
-  static let shape = 247
+  static let shape = 272
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -166,7 +171,7 @@ public struct TypeReply: WireMessage, Equatable {
     type = if let p = m.pointee.type { try RecordType(c: p) } else { nil }
   }
 
-  static let shape = 248
+  static let shape = 273
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -205,7 +210,7 @@ public struct GrantsRequest: WireMessage, Equatable {
     environment = try copyText(m.pointee.environment)
   }
 
-  static let shape = 249
+  static let shape = 274
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -249,7 +254,7 @@ public struct GrantedType: WireMessage, Equatable {
     grants = if let p = m.pointee.grants { try TypeGrants(c: p) } else { nil }
   }
 
-  static let shape = 250
+  static let shape = 275
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -290,7 +295,7 @@ public struct GrantsReply: WireMessage, Equatable {
     }
   }
 
-  static let shape = 251
+  static let shape = 276
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -329,7 +334,7 @@ public struct RetiredType: WireMessage, Equatable {
     versions = copyScalars(m.pointee.n_versions, m.pointee.versions)
   }
 
-  static let shape = 252
+  static let shape = 277
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -368,7 +373,7 @@ public struct ContainerSettings: WireMessage, Equatable {
     privateShards = m.pointee.has_private_shards != 0 ? m.pointee.private_shards : 0
   }
 
-  static let shape = 253
+  static let shape = 278
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -427,7 +432,7 @@ public struct ContainerRequest: WireMessage, Equatable {
     byOperator = m.pointee.has_by_operator != 0 ? m.pointee.by_operator != 0 : false
   }
 
-  static let shape = 254
+  static let shape = 279
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -461,7 +466,7 @@ public struct ContainerReply: WireMessage, Equatable {
     settings = if let p = m.pointee.settings { try ContainerSettings(c: p) } else { nil }
   }
 
-  static let shape = 255
+  static let shape = 280
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -505,7 +510,7 @@ public struct ListTypesRequest: WireMessage, Equatable {
     user = try copyText(m.pointee.user)
   }
 
-  static let shape = 256
+  static let shape = 281
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -551,7 +556,7 @@ public struct ListTypesReply: WireMessage, Equatable {
     }
   }
 
-  static let shape = 257
+  static let shape = 282
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -595,7 +600,7 @@ public struct TemplateRequest: WireMessage, Equatable {
     name = try copyText(m.pointee.name)
   }
 
-  static let shape = 258
+  static let shape = 283
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -629,7 +634,7 @@ public struct TemplateReply: WireMessage, Equatable {
     found = if let p = m.pointee.found { try SubscriptionTemplate(c: p) } else { nil }
   }
 
-  static let shape = 259
+  static let shape = 284
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -738,7 +743,7 @@ public struct ChangeSchemaRequest: WireMessage, Equatable {
     }
   }
 
-  static let shape = 260
+  static let shape = 285
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -779,7 +784,7 @@ public struct PromoteTypes: WireMessage, Equatable {
     templates = try copyStrings(m.pointee.n_templates, m.pointee.templates)
   }
 
-  static let shape = 261
+  static let shape = 286
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -806,7 +811,7 @@ public struct ResetTypes: WireMessage, Equatable {
   init(c m: UnsafePointer<Caravan__V1__ResetTypes>) throws(WireError) {
   }
 
-  static let shape = 262
+  static let shape = 287
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -852,7 +857,7 @@ public struct ImportTypes: WireMessage, Equatable {
     }
   }
 
-  static let shape = 263
+  static let shape = 288
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -891,7 +896,7 @@ public struct RemoveType: WireMessage, Equatable {
     field = try copyText(m.pointee.field)
   }
 
-  static let shape = 264
+  static let shape = 289
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -925,7 +930,7 @@ public struct RemoveTemplate: WireMessage, Equatable {
     name = try copyText(m.pointee.name)
   }
 
-  static let shape = 265
+  static let shape = 290
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -966,7 +971,7 @@ public struct IndexFields: WireMessage, Equatable {
     }
   }
 
-  static let shape = 266
+  static let shape = 291
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1000,7 +1005,7 @@ public struct ChangeSchemaReply: WireMessage, Equatable {
     change = if let p = m.pointee.change { try SchemaChange(c: p) } else { nil }
   }
 
-  static let shape = 267
+  static let shape = 292
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1056,7 +1061,7 @@ public struct SchemaDifference: WireMessage, Equatable {
     now = try copyText(m.pointee.now)
   }
 
-  static let shape = 268
+  static let shape = 293
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1127,7 +1132,7 @@ public struct SchemaChange: WireMessage, Equatable {
     }
   }
 
-  static let shape = 269
+  static let shape = 294
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1181,7 +1186,7 @@ public struct SchemaHistoryRequest: WireMessage, Equatable {
     limit = m.pointee.has_limit != 0 ? m.pointee.limit : 0
   }
 
-  static let shape = 270
+  static let shape = 295
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1224,7 +1229,7 @@ public struct SchemaHistoryReply: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
-  static let shape = 271
+  static let shape = 296
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1282,7 +1287,7 @@ public struct SchemaCall: WireMessage, Equatable {
     }
   }
 
-  static let shape = 272
+  static let shape = 297
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1338,7 +1343,7 @@ public struct SchemaAnswer: WireMessage, Equatable {
     }
   }
 
-  static let shape = 273
+  static let shape = 298
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1402,7 +1407,7 @@ public struct RegisteredContainer: WireMessage, Equatable {
     invited = try copyStrings(m.pointee.n_invited, m.pointee.invited)
   }
 
-  static let shape = 274
+  static let shape = 299
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1478,7 +1483,7 @@ public struct ContainersRequest: WireMessage, Equatable {
     uninvite = try copyText(m.pointee.uninvite)
   }
 
-  static let shape = 275
+  static let shape = 300
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1519,7 +1524,7 @@ public struct ContainersReply: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
-  static let shape = 276
+  static let shape = 301
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

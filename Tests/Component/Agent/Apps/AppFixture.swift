@@ -11,7 +11,7 @@ import Glibc
 import Testing
 
 /// Records what apps ask of the sync engine, and answers as told.
-final class ScriptedSync: SyncControl {
+final class ScriptedSync: SyncControl, CloudControl {
   struct State: Sendable {
     var calls: [String] = []
     var link: Link? = .wifi
@@ -27,6 +27,14 @@ final class ScriptedSync: SyncControl {
     /// What was asked of subscriptions, and those that there are in every database.
     var managed: [SubscriptionsQuestion] = []
     var subscriptions: [CaravanModel.StandingQuery] = []
+    /// What was asked of push targets, and what the cloud says of them.
+    var pushed: [PushTargetsRequest] = []
+    var targets = PushTargetsReply()
+    var fetched: [RecordsQuestion] = []
+    var changed: [RecordChanges] = []
+    /// What is found, and what becomes of changes, one answer after the other; nil: the answer is lost.
+    var found: [[FoundCloudRecord]?] = []
+    var outcomes: [[CaravanAgentSync.RecordOutcome]?] = []
   }
 
   let state = Mutex(State())
@@ -61,6 +69,24 @@ final class ScriptedSync: SyncControl {
       return state.subscriptions
     }
   }
+  func cloud() async throws(CaravanError) -> any CloudControl { self }
+  func pushTargets(
+    _ request: PushTargetsRequest, of app: ContainerID
+  ) async throws(CaravanError) -> PushTargetsReply {
+    if let refusal = state.withLock({ $0.refusal }) { throw refusal }
+    return state.withLock { state in
+      state.pushed.append(request)
+      return state.targets
+    }
+  }
+  func fetch(_ question: RecordsQuestion) async throws(CaravanError) -> [FoundCloudRecord] {
+    state.withLock { $0.fetched.append(question) }
+    return try state.withLock { $0.found.isEmpty ? nil : $0.found.removeFirst() }.answered()
+  }
+  func change(_ changes: RecordChanges) async throws(CaravanError) -> [CaravanAgentSync.RecordOutcome] {
+    state.withLock { $0.changed.append(changes) }
+    return try state.withLock { $0.outcomes.isEmpty ? nil : $0.outcomes.removeFirst() }.answered()
+  }
   func reset(_ table: TableID, _ choice: CaravanAgentCore.ResetChoice, discardingUnsent: Bool) async {
     note("reset \(table) \(choice)")
   }
@@ -84,6 +110,13 @@ final class ScriptedSync: SyncControl {
         device: "d1", user: "u1", link: state.link, isConnected: false, counters: state.counters, policy: state.policy,
         spent: state.spent, usage: state.usage)
     }
+  }
+}
+
+extension Optional where Wrapped: Sendable {
+  fileprivate func answered() throws(CaravanError) -> Wrapped {
+    guard let self else { throw CaravanError(.timedOut, "the answer was lost") }
+    return self
   }
 }
 

@@ -1492,6 +1492,411 @@ void   caravan__v1__cloud_rows__free_unpacked
   assert(message->base.descriptor == &caravan__v1__cloud_rows__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__fetch_records__init
+                     (Caravan__V1__FetchRecords         *message)
+{
+  static const Caravan__V1__FetchRecords init_value = CARAVAN__V1__FETCH_RECORDS__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__fetch_records__get_packed_size
+                     (const Caravan__V1__FetchRecords *message)
+{
+  assert(message->base.descriptor == &caravan__v1__fetch_records__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__fetch_records__pack
+                     (const Caravan__V1__FetchRecords *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__fetch_records__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__fetch_records__pack_to_buffer
+                     (const Caravan__V1__FetchRecords *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__fetch_records__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__FetchRecords *
+       caravan__v1__fetch_records__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__FetchRecords *)
+     protobuf_c_message_unpack (&caravan__v1__fetch_records__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__fetch_records__free_unpacked
+                     (Caravan__V1__FetchRecords *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__fetch_records__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__found_records__init
+                     (Caravan__V1__FoundRecords         *message)
+{
+  static const Caravan__V1__FoundRecords init_value = CARAVAN__V1__FOUND_RECORDS__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__found_records__get_packed_size
+                     (const Caravan__V1__FoundRecords *message)
+{
+  assert(message->base.descriptor == &caravan__v1__found_records__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__found_records__pack
+                     (const Caravan__V1__FoundRecords *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__found_records__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__found_records__pack_to_buffer
+                     (const Caravan__V1__FoundRecords *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__found_records__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__FoundRecords *
+       caravan__v1__found_records__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__FoundRecords *)
+     protobuf_c_message_unpack (&caravan__v1__found_records__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__found_records__free_unpacked
+                     (Caravan__V1__FoundRecords *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__found_records__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__found_record__init
+                     (Caravan__V1__FoundRecord         *message)
+{
+  static const Caravan__V1__FoundRecord init_value = CARAVAN__V1__FOUND_RECORD__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__found_record__get_packed_size
+                     (const Caravan__V1__FoundRecord *message)
+{
+  assert(message->base.descriptor == &caravan__v1__found_record__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__found_record__pack
+                     (const Caravan__V1__FoundRecord *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__found_record__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__found_record__pack_to_buffer
+                     (const Caravan__V1__FoundRecord *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__found_record__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__FoundRecord *
+       caravan__v1__found_record__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__FoundRecord *)
+     protobuf_c_message_unpack (&caravan__v1__found_record__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__found_record__free_unpacked
+                     (Caravan__V1__FoundRecord *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__found_record__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__reserve_numbers__init
+                     (Caravan__V1__ReserveNumbers         *message)
+{
+  static const Caravan__V1__ReserveNumbers init_value = CARAVAN__V1__RESERVE_NUMBERS__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__reserve_numbers__get_packed_size
+                     (const Caravan__V1__ReserveNumbers *message)
+{
+  assert(message->base.descriptor == &caravan__v1__reserve_numbers__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__reserve_numbers__pack
+                     (const Caravan__V1__ReserveNumbers *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__reserve_numbers__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__reserve_numbers__pack_to_buffer
+                     (const Caravan__V1__ReserveNumbers *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__reserve_numbers__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__ReserveNumbers *
+       caravan__v1__reserve_numbers__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__ReserveNumbers *)
+     protobuf_c_message_unpack (&caravan__v1__reserve_numbers__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__reserve_numbers__free_unpacked
+                     (Caravan__V1__ReserveNumbers *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__reserve_numbers__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__reserved_numbers__init
+                     (Caravan__V1__ReservedNumbers         *message)
+{
+  static const Caravan__V1__ReservedNumbers init_value = CARAVAN__V1__RESERVED_NUMBERS__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__reserved_numbers__get_packed_size
+                     (const Caravan__V1__ReservedNumbers *message)
+{
+  assert(message->base.descriptor == &caravan__v1__reserved_numbers__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__reserved_numbers__pack
+                     (const Caravan__V1__ReservedNumbers *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__reserved_numbers__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__reserved_numbers__pack_to_buffer
+                     (const Caravan__V1__ReservedNumbers *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__reserved_numbers__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__ReservedNumbers *
+       caravan__v1__reserved_numbers__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__ReservedNumbers *)
+     protobuf_c_message_unpack (&caravan__v1__reserved_numbers__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__reserved_numbers__free_unpacked
+                     (Caravan__V1__ReservedNumbers *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__reserved_numbers__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__change_records__init
+                     (Caravan__V1__ChangeRecords         *message)
+{
+  static const Caravan__V1__ChangeRecords init_value = CARAVAN__V1__CHANGE_RECORDS__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__change_records__get_packed_size
+                     (const Caravan__V1__ChangeRecords *message)
+{
+  assert(message->base.descriptor == &caravan__v1__change_records__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__change_records__pack
+                     (const Caravan__V1__ChangeRecords *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__change_records__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__change_records__pack_to_buffer
+                     (const Caravan__V1__ChangeRecords *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__change_records__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__ChangeRecords *
+       caravan__v1__change_records__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__ChangeRecords *)
+     protobuf_c_message_unpack (&caravan__v1__change_records__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__change_records__free_unpacked
+                     (Caravan__V1__ChangeRecords *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__change_records__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__record_change__init
+                     (Caravan__V1__RecordChange         *message)
+{
+  static const Caravan__V1__RecordChange init_value = CARAVAN__V1__RECORD_CHANGE__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__record_change__get_packed_size
+                     (const Caravan__V1__RecordChange *message)
+{
+  assert(message->base.descriptor == &caravan__v1__record_change__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__record_change__pack
+                     (const Caravan__V1__RecordChange *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__record_change__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__record_change__pack_to_buffer
+                     (const Caravan__V1__RecordChange *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__record_change__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__RecordChange *
+       caravan__v1__record_change__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__RecordChange *)
+     protobuf_c_message_unpack (&caravan__v1__record_change__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__record_change__free_unpacked
+                     (Caravan__V1__RecordChange *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__record_change__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__changed_records__init
+                     (Caravan__V1__ChangedRecords         *message)
+{
+  static const Caravan__V1__ChangedRecords init_value = CARAVAN__V1__CHANGED_RECORDS__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__changed_records__get_packed_size
+                     (const Caravan__V1__ChangedRecords *message)
+{
+  assert(message->base.descriptor == &caravan__v1__changed_records__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__changed_records__pack
+                     (const Caravan__V1__ChangedRecords *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__changed_records__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__changed_records__pack_to_buffer
+                     (const Caravan__V1__ChangedRecords *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__changed_records__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__ChangedRecords *
+       caravan__v1__changed_records__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__ChangedRecords *)
+     protobuf_c_message_unpack (&caravan__v1__changed_records__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__changed_records__free_unpacked
+                     (Caravan__V1__ChangedRecords *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__changed_records__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__record_outcome__init
+                     (Caravan__V1__RecordOutcome         *message)
+{
+  static const Caravan__V1__RecordOutcome init_value = CARAVAN__V1__RECORD_OUTCOME__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__record_outcome__get_packed_size
+                     (const Caravan__V1__RecordOutcome *message)
+{
+  assert(message->base.descriptor == &caravan__v1__record_outcome__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__record_outcome__pack
+                     (const Caravan__V1__RecordOutcome *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__record_outcome__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__record_outcome__pack_to_buffer
+                     (const Caravan__V1__RecordOutcome *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__record_outcome__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__RecordOutcome *
+       caravan__v1__record_outcome__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__RecordOutcome *)
+     protobuf_c_message_unpack (&caravan__v1__record_outcome__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__record_outcome__free_unpacked
+                     (Caravan__V1__RecordOutcome *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__record_outcome__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__manage_subscriptions__init
                      (Caravan__V1__ManageSubscriptions         *message)
 {
@@ -2797,7 +3202,7 @@ void   caravan__v1__counter_value__free_unpacked
   assert(message->base.descriptor == &caravan__v1__counter_value__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor caravan__v1__app_request__field_descriptors[34] =
+static const ProtobufCFieldDescriptor caravan__v1__app_request__field_descriptors[38] =
 {
   {
     "id",
@@ -3207,12 +3612,61 @@ static const ProtobufCFieldDescriptor caravan__v1__app_request__field_descriptor
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "fetch_records",
+    92,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__AppRequest, kind_case),
+    offsetof(Caravan__V1__AppRequest, fetch_records),
+    &caravan__v1__fetch_records__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "reserve_numbers",
+    93,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__AppRequest, kind_case),
+    offsetof(Caravan__V1__AppRequest, reserve_numbers),
+    &caravan__v1__reserve_numbers__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "change_records",
+    94,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__AppRequest, kind_case),
+    offsetof(Caravan__V1__AppRequest, change_records),
+    &caravan__v1__change_records__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "manage_push_targets",
+    97,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__AppRequest, kind_case),
+    offsetof(Caravan__V1__AppRequest, manage_push_targets),
+    &caravan__v1__push_targets_request__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__app_request__field_indices_by_name[] = {
   30,   /* field[30] = allow_app */
   8,   /* field[8] = begin_read */
   16,   /* field[16] = begin_resolution */
   4,   /* field[4] = begin_write */
+  36,   /* field[36] = change_records */
   10,   /* field[10] = close_cursor */
   7,   /* field[7] = close_write */
   17,   /* field[17] = conflicted_rows */
@@ -3220,16 +3674,19 @@ static const unsigned caravan__v1__app_request__field_indices_by_name[] = {
   12,   /* field[12] = delete_rows */
   3,   /* field[3] = drop_table */
   19,   /* field[19] = end_resolution */
+  34,   /* field[34] = fetch_records */
   31,   /* field[31] = forget_app */
   1,   /* field[1] = hello */
   0,   /* field[0] = id */
   29,   /* field[29] = list_apps */
   28,   /* field[28] = listen */
+  37,   /* field[37] = manage_push_targets */
   33,   /* field[33] = manage_subscriptions */
   9,   /* field[9] = next_page */
   32,   /* field[32] = query_cloud */
   11,   /* field[11] = read_object */
   13,   /* field[13] = register_sync */
+  35,   /* field[35] = reserve_numbers */
   27,   /* field[27] = reset_device */
   26,   /* field[26] = reset_table */
   18,   /* field[18] = resolve_conflict */
@@ -3244,12 +3701,13 @@ static const unsigned caravan__v1__app_request__field_indices_by_name[] = {
   22,   /* field[22] = watch */
   5,   /* field[5] = write_object */
 };
-static const ProtobufCIntRange caravan__v1__app_request__number_ranges[3 + 1] =
+static const ProtobufCIntRange caravan__v1__app_request__number_ranges[4 + 1] =
 {
   { 1, 0 },
   { 80, 25 },
   { 90, 32 },
-  { 0, 34 }
+  { 97, 37 },
+  { 0, 38 }
 };
 const ProtobufCMessageDescriptor caravan__v1__app_request__descriptor =
 {
@@ -3259,14 +3717,14 @@ const ProtobufCMessageDescriptor caravan__v1__app_request__descriptor =
   "Caravan__V1__AppRequest",
   "caravan.v1",
   sizeof(Caravan__V1__AppRequest),
-  34,
+  38,
   caravan__v1__app_request__field_descriptors,
   caravan__v1__app_request__field_indices_by_name,
-  3,  caravan__v1__app_request__number_ranges,
+  4,  caravan__v1__app_request__number_ranges,
   (ProtobufCMessageInit) caravan__v1__app_request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__app_reply__field_descriptors[16] =
+static const ProtobufCFieldDescriptor caravan__v1__app_reply__field_descriptors[20] =
 {
   {
     "id",
@@ -3460,16 +3918,68 @@ static const ProtobufCFieldDescriptor caravan__v1__app_reply__field_descriptors[
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "found_records",
+    92,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__AppReply, kind_case),
+    offsetof(Caravan__V1__AppReply, found_records),
+    &caravan__v1__found_records__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "reserved_numbers",
+    93,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__AppReply, kind_case),
+    offsetof(Caravan__V1__AppReply, reserved_numbers),
+    &caravan__v1__reserved_numbers__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "changed_records",
+    94,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__AppReply, kind_case),
+    offsetof(Caravan__V1__AppReply, changed_records),
+    &caravan__v1__changed_records__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "push_targets",
+    97,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__AppReply, kind_case),
+    offsetof(Caravan__V1__AppReply, push_targets),
+    &caravan__v1__push_targets_reply__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__app_reply__field_indices_by_name[] = {
   8,   /* field[8] = affected */
   13,   /* field[13] = apps */
+  18,   /* field[18] = changed_records */
   14,   /* field[14] = cloud_rows */
   9,   /* field[9] = conflicts */
   3,   /* field[3] = done */
   1,   /* field[1] = failure */
+  16,   /* field[16] = found_records */
   0,   /* field[0] = id */
   7,   /* field[7] = object_bytes */
+  19,   /* field[19] = push_targets */
+  17,   /* field[17] = reserved_numbers */
   6,   /* field[6] = rows */
   10,   /* field[10] = status */
   15,   /* field[15] = subscriptions */
@@ -3479,11 +3989,12 @@ static const unsigned caravan__v1__app_reply__field_indices_by_name[] = {
   5,   /* field[5] = write_closed */
   4,   /* field[4] = write_opened */
 };
-static const ProtobufCIntRange caravan__v1__app_reply__number_ranges[2 + 1] =
+static const ProtobufCIntRange caravan__v1__app_reply__number_ranges[3 + 1] =
 {
   { 1, 0 },
   { 90, 14 },
-  { 0, 16 }
+  { 97, 19 },
+  { 0, 20 }
 };
 const ProtobufCMessageDescriptor caravan__v1__app_reply__descriptor =
 {
@@ -3493,10 +4004,10 @@ const ProtobufCMessageDescriptor caravan__v1__app_reply__descriptor =
   "Caravan__V1__AppReply",
   "caravan.v1",
   sizeof(Caravan__V1__AppReply),
-  16,
+  20,
   caravan__v1__app_reply__field_descriptors,
   caravan__v1__app_reply__field_indices_by_name,
-  2,  caravan__v1__app_reply__number_ranges,
+  3,  caravan__v1__app_reply__number_ranges,
   (ProtobufCMessageInit) caravan__v1__app_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
@@ -5681,6 +6192,595 @@ const ProtobufCMessageDescriptor caravan__v1__cloud_rows__descriptor =
   (ProtobufCMessageInit) caravan__v1__cloud_rows__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
+static const ProtobufCFieldDescriptor caravan__v1__fetch_records__field_descriptors[4] =
+{
+  {
+    "table",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__FetchRecords, table),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "public_database",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__FetchRecords, has_public_database),
+    offsetof(Caravan__V1__FetchRecords, public_database),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "ids",
+    3,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Caravan__V1__FetchRecords, n_ids),
+    offsetof(Caravan__V1__FetchRecords, ids),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "columns",
+    4,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Caravan__V1__FetchRecords, n_columns),
+    offsetof(Caravan__V1__FetchRecords, columns),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__fetch_records__field_indices_by_name[] = {
+  3,   /* field[3] = columns */
+  2,   /* field[2] = ids */
+  1,   /* field[1] = public_database */
+  0,   /* field[0] = table */
+};
+static const ProtobufCIntRange caravan__v1__fetch_records__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 4 }
+};
+const ProtobufCMessageDescriptor caravan__v1__fetch_records__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.FetchRecords",
+  "FetchRecords",
+  "Caravan__V1__FetchRecords",
+  "caravan.v1",
+  sizeof(Caravan__V1__FetchRecords),
+  4,
+  caravan__v1__fetch_records__field_descriptors,
+  caravan__v1__fetch_records__field_indices_by_name,
+  1,  caravan__v1__fetch_records__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__fetch_records__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__found_records__field_descriptors[1] =
+{
+  {
+    "records",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__FoundRecords, n_records),
+    offsetof(Caravan__V1__FoundRecords, records),
+    &caravan__v1__found_record__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__found_records__field_indices_by_name[] = {
+  0,   /* field[0] = records */
+};
+static const ProtobufCIntRange caravan__v1__found_records__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor caravan__v1__found_records__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.FoundRecords",
+  "FoundRecords",
+  "Caravan__V1__FoundRecords",
+  "caravan.v1",
+  sizeof(Caravan__V1__FoundRecords),
+  1,
+  caravan__v1__found_records__field_descriptors,
+  caravan__v1__found_records__field_indices_by_name,
+  1,  caravan__v1__found_records__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__found_records__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__found_record__field_descriptors[2] =
+{
+  {
+    "row",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__FoundRecord, row),
+    &caravan__v1__row__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "failure",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__FoundRecord, failure),
+    &caravan__v1__failure__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__found_record__field_indices_by_name[] = {
+  1,   /* field[1] = failure */
+  0,   /* field[0] = row */
+};
+static const ProtobufCIntRange caravan__v1__found_record__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__found_record__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.FoundRecord",
+  "FoundRecord",
+  "Caravan__V1__FoundRecord",
+  "caravan.v1",
+  sizeof(Caravan__V1__FoundRecord),
+  2,
+  caravan__v1__found_record__field_descriptors,
+  caravan__v1__found_record__field_indices_by_name,
+  1,  caravan__v1__found_record__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__found_record__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__reserve_numbers__field_descriptors[1] =
+{
+  {
+    "count",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__ReserveNumbers, has_count),
+    offsetof(Caravan__V1__ReserveNumbers, count),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__reserve_numbers__field_indices_by_name[] = {
+  0,   /* field[0] = count */
+};
+static const ProtobufCIntRange caravan__v1__reserve_numbers__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor caravan__v1__reserve_numbers__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.ReserveNumbers",
+  "ReserveNumbers",
+  "Caravan__V1__ReserveNumbers",
+  "caravan.v1",
+  sizeof(Caravan__V1__ReserveNumbers),
+  1,
+  caravan__v1__reserve_numbers__field_descriptors,
+  caravan__v1__reserve_numbers__field_indices_by_name,
+  1,  caravan__v1__reserve_numbers__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__reserve_numbers__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__reserved_numbers__field_descriptors[2] =
+{
+  {
+    "epoch",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__ReservedNumbers, has_epoch),
+    offsetof(Caravan__V1__ReservedNumbers, epoch),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "first",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__ReservedNumbers, has_first),
+    offsetof(Caravan__V1__ReservedNumbers, first),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__reserved_numbers__field_indices_by_name[] = {
+  0,   /* field[0] = epoch */
+  1,   /* field[1] = first */
+};
+static const ProtobufCIntRange caravan__v1__reserved_numbers__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__reserved_numbers__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.ReservedNumbers",
+  "ReservedNumbers",
+  "Caravan__V1__ReservedNumbers",
+  "caravan.v1",
+  sizeof(Caravan__V1__ReservedNumbers),
+  2,
+  caravan__v1__reserved_numbers__field_descriptors,
+  caravan__v1__reserved_numbers__field_indices_by_name,
+  1,  caravan__v1__reserved_numbers__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__reserved_numbers__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__change_records__field_descriptors[4] =
+{
+  {
+    "table",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__ChangeRecords, table),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "public_database",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__ChangeRecords, has_public_database),
+    offsetof(Caravan__V1__ChangeRecords, public_database),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "epoch",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__ChangeRecords, has_epoch),
+    offsetof(Caravan__V1__ChangeRecords, epoch),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "changes",
+    4,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__ChangeRecords, n_changes),
+    offsetof(Caravan__V1__ChangeRecords, changes),
+    &caravan__v1__record_change__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__change_records__field_indices_by_name[] = {
+  3,   /* field[3] = changes */
+  2,   /* field[2] = epoch */
+  1,   /* field[1] = public_database */
+  0,   /* field[0] = table */
+};
+static const ProtobufCIntRange caravan__v1__change_records__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 4 }
+};
+const ProtobufCMessageDescriptor caravan__v1__change_records__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.ChangeRecords",
+  "ChangeRecords",
+  "Caravan__V1__ChangeRecords",
+  "caravan.v1",
+  sizeof(Caravan__V1__ChangeRecords),
+  4,
+  caravan__v1__change_records__field_descriptors,
+  caravan__v1__change_records__field_indices_by_name,
+  1,  caravan__v1__change_records__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__change_records__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__record_change__field_descriptors[7] =
+{
+  {
+    "number",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__RecordChange, has_number),
+    offsetof(Caravan__V1__RecordChange, number),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "id",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__RecordChange, id),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "deletion",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__RecordChange, has_deletion),
+    offsetof(Caravan__V1__RecordChange, deletion),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "based_on",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__RecordChange, has_based_on),
+    offsetof(Caravan__V1__RecordChange, based_on),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "cells",
+    5,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__RecordChange, n_cells),
+    offsetof(Caravan__V1__RecordChange, cells),
+    &caravan__v1__cell__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "expires",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__RecordChange, has_expires),
+    offsetof(Caravan__V1__RecordChange, expires),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "ttl_milliseconds",
+    7,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__RecordChange, has_ttl_milliseconds),
+    offsetof(Caravan__V1__RecordChange, ttl_milliseconds),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__record_change__field_indices_by_name[] = {
+  3,   /* field[3] = based_on */
+  4,   /* field[4] = cells */
+  2,   /* field[2] = deletion */
+  5,   /* field[5] = expires */
+  1,   /* field[1] = id */
+  0,   /* field[0] = number */
+  6,   /* field[6] = ttl_milliseconds */
+};
+static const ProtobufCIntRange caravan__v1__record_change__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 7 }
+};
+const ProtobufCMessageDescriptor caravan__v1__record_change__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.RecordChange",
+  "RecordChange",
+  "Caravan__V1__RecordChange",
+  "caravan.v1",
+  sizeof(Caravan__V1__RecordChange),
+  7,
+  caravan__v1__record_change__field_descriptors,
+  caravan__v1__record_change__field_indices_by_name,
+  1,  caravan__v1__record_change__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__record_change__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__changed_records__field_descriptors[1] =
+{
+  {
+    "outcomes",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__ChangedRecords, n_outcomes),
+    offsetof(Caravan__V1__ChangedRecords, outcomes),
+    &caravan__v1__record_outcome__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__changed_records__field_indices_by_name[] = {
+  0,   /* field[0] = outcomes */
+};
+static const ProtobufCIntRange caravan__v1__changed_records__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor caravan__v1__changed_records__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.ChangedRecords",
+  "ChangedRecords",
+  "Caravan__V1__ChangedRecords",
+  "caravan.v1",
+  sizeof(Caravan__V1__ChangedRecords),
+  1,
+  caravan__v1__changed_records__field_descriptors,
+  caravan__v1__changed_records__field_indices_by_name,
+  1,  caravan__v1__changed_records__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__changed_records__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__record_outcome__field_descriptors[6] =
+{
+  {
+    "verdict",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_ENUM,
+    offsetof(Caravan__V1__RecordOutcome, has_verdict),
+    offsetof(Caravan__V1__RecordOutcome, verdict),
+    &caravan__v1__record_verdict__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "version",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__RecordOutcome, has_version),
+    offsetof(Caravan__V1__RecordOutcome, version),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "row",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__RecordOutcome, row),
+    &caravan__v1__row__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "failure",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__RecordOutcome, failure),
+    &caravan__v1__failure__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "modified_milliseconds",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__RecordOutcome, has_modified_milliseconds),
+    offsetof(Caravan__V1__RecordOutcome, modified_milliseconds),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "modified_by",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__RecordOutcome, modified_by),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__record_outcome__field_indices_by_name[] = {
+  3,   /* field[3] = failure */
+  5,   /* field[5] = modified_by */
+  4,   /* field[4] = modified_milliseconds */
+  2,   /* field[2] = row */
+  0,   /* field[0] = verdict */
+  1,   /* field[1] = version */
+};
+static const ProtobufCIntRange caravan__v1__record_outcome__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 6 }
+};
+const ProtobufCMessageDescriptor caravan__v1__record_outcome__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.RecordOutcome",
+  "RecordOutcome",
+  "Caravan__V1__RecordOutcome",
+  "caravan.v1",
+  sizeof(Caravan__V1__RecordOutcome),
+  6,
+  caravan__v1__record_outcome__field_descriptors,
+  caravan__v1__record_outcome__field_indices_by_name,
+  1,  caravan__v1__record_outcome__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__record_outcome__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
 static const ProtobufCFieldDescriptor caravan__v1__manage_subscriptions__field_descriptors[3] =
 {
   {
@@ -5834,7 +6934,7 @@ const ProtobufCMessageDescriptor caravan__v1__object_info__descriptor =
   (ProtobufCMessageInit) caravan__v1__object_info__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__row__field_descriptors[10] =
+static const ProtobufCFieldDescriptor caravan__v1__row__field_descriptors[11] =
 {
   {
     "id",
@@ -5956,11 +7056,24 @@ static const ProtobufCFieldDescriptor caravan__v1__row__field_descriptors[10] =
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "expires_milliseconds",
+    11,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__Row, has_expires_milliseconds),
+    offsetof(Caravan__V1__Row, expires_milliseconds),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__row__field_indices_by_name[] = {
   3,   /* field[3] = cells */
   7,   /* field[7] = created_by */
   6,   /* field[6] = created_milliseconds */
+  10,   /* field[10] = expires_milliseconds */
   0,   /* field[0] = id */
   9,   /* field[9] = modified_by */
   8,   /* field[8] = modified_milliseconds */
@@ -5972,7 +7085,7 @@ static const unsigned caravan__v1__row__field_indices_by_name[] = {
 static const ProtobufCIntRange caravan__v1__row__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 10 }
+  { 0, 11 }
 };
 const ProtobufCMessageDescriptor caravan__v1__row__descriptor =
 {
@@ -5982,7 +7095,7 @@ const ProtobufCMessageDescriptor caravan__v1__row__descriptor =
   "Caravan__V1__Row",
   "caravan.v1",
   sizeof(Caravan__V1__Row),
-  10,
+  11,
   caravan__v1__row__field_descriptors,
   caravan__v1__row__field_indices_by_name,
   1,  caravan__v1__row__number_ranges,
@@ -8468,6 +9581,40 @@ const ProtobufCEnumDescriptor caravan__v1__write_class__descriptor =
   caravan__v1__write_class__enum_values_by_name,
   1,
   caravan__v1__write_class__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCEnumValue caravan__v1__record_verdict__enum_values_by_number[5] =
+{
+  { "RECORD_VERDICT_UNSPECIFIED", "CARAVAN__V1__RECORD_VERDICT__RECORD_VERDICT_UNSPECIFIED", 0 },
+  { "RECORD_VERDICT_DONE", "CARAVAN__V1__RECORD_VERDICT__RECORD_VERDICT_DONE", 1 },
+  { "RECORD_VERDICT_MERGED", "CARAVAN__V1__RECORD_VERDICT__RECORD_VERDICT_MERGED", 2 },
+  { "RECORD_VERDICT_CONFLICT", "CARAVAN__V1__RECORD_VERDICT__RECORD_VERDICT_CONFLICT", 3 },
+  { "RECORD_VERDICT_REFUSED", "CARAVAN__V1__RECORD_VERDICT__RECORD_VERDICT_REFUSED", 4 },
+};
+static const ProtobufCIntRange caravan__v1__record_verdict__value_ranges[] = {
+{0, 0},{0, 5}
+};
+static const ProtobufCEnumValueIndex caravan__v1__record_verdict__enum_values_by_name[5] =
+{
+  { "RECORD_VERDICT_CONFLICT", 3 },
+  { "RECORD_VERDICT_DONE", 1 },
+  { "RECORD_VERDICT_MERGED", 2 },
+  { "RECORD_VERDICT_REFUSED", 4 },
+  { "RECORD_VERDICT_UNSPECIFIED", 0 },
+};
+const ProtobufCEnumDescriptor caravan__v1__record_verdict__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "caravan.v1.RecordVerdict",
+  "RecordVerdict",
+  "Caravan__V1__RecordVerdict",
+  "caravan.v1",
+  5,
+  caravan__v1__record_verdict__enum_values_by_number,
+  5,
+  caravan__v1__record_verdict__enum_values_by_name,
+  1,
+  caravan__v1__record_verdict__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
 static const ProtobufCEnumValue caravan__v1__row_state__enum_values_by_number[4] =

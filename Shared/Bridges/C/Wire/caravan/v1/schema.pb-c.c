@@ -1402,7 +1402,7 @@ void   caravan__v1__containers_reply__free_unpacked
   assert(message->base.descriptor == &caravan__v1__containers_reply__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor caravan__v1__propose_type_request__field_descriptors[8] =
+static const ProtobufCFieldDescriptor caravan__v1__propose_type_request__field_descriptors[9] =
 {
   {
     "container",
@@ -1500,6 +1500,18 @@ static const ProtobufCFieldDescriptor caravan__v1__propose_type_request__field_d
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "partial",
+    9,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__ProposeTypeRequest, has_partial),
+    offsetof(Caravan__V1__ProposeTypeRequest, partial),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__propose_type_request__field_indices_by_name[] = {
   5,   /* field[5] = by_operator */
@@ -1507,6 +1519,7 @@ static const unsigned caravan__v1__propose_type_request__field_indices_by_name[]
   6,   /* field[6] = declared */
   7,   /* field[7] = device */
   1,   /* field[1] = environment */
+  8,   /* field[8] = partial */
   3,   /* field[3] = remembered */
   2,   /* field[2] = type */
   4,   /* field[4] = user */
@@ -1514,7 +1527,7 @@ static const unsigned caravan__v1__propose_type_request__field_indices_by_name[]
 static const ProtobufCIntRange caravan__v1__propose_type_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 8 }
+  { 0, 9 }
 };
 const ProtobufCMessageDescriptor caravan__v1__propose_type_request__descriptor =
 {
@@ -1524,7 +1537,7 @@ const ProtobufCMessageDescriptor caravan__v1__propose_type_request__descriptor =
   "Caravan__V1__ProposeTypeRequest",
   "caravan.v1",
   sizeof(Caravan__V1__ProposeTypeRequest),
-  8,
+  9,
   caravan__v1__propose_type_request__field_descriptors,
   caravan__v1__propose_type_request__field_indices_by_name,
   1,  caravan__v1__propose_type_request__number_ranges,

@@ -15,6 +15,7 @@ PROTOBUF_C__BEGIN_DECLS
 #endif
 
 #include "caravan/v1/model.pb-c.h"
+#include "caravan/v1/push.pb-c.h"
 #include "caravan/v1/query.pb-c.h"
 #include "caravan/v1/storage.pb-c.h"
 
@@ -51,6 +52,15 @@ typedef struct Caravan__V1__OrderBy Caravan__V1__OrderBy;
 typedef struct Caravan__V1__QueryCloud Caravan__V1__QueryCloud;
 typedef struct Caravan__V1__CloudRow Caravan__V1__CloudRow;
 typedef struct Caravan__V1__CloudRows Caravan__V1__CloudRows;
+typedef struct Caravan__V1__FetchRecords Caravan__V1__FetchRecords;
+typedef struct Caravan__V1__FoundRecords Caravan__V1__FoundRecords;
+typedef struct Caravan__V1__FoundRecord Caravan__V1__FoundRecord;
+typedef struct Caravan__V1__ReserveNumbers Caravan__V1__ReserveNumbers;
+typedef struct Caravan__V1__ReservedNumbers Caravan__V1__ReservedNumbers;
+typedef struct Caravan__V1__ChangeRecords Caravan__V1__ChangeRecords;
+typedef struct Caravan__V1__RecordChange Caravan__V1__RecordChange;
+typedef struct Caravan__V1__ChangedRecords Caravan__V1__ChangedRecords;
+typedef struct Caravan__V1__RecordOutcome Caravan__V1__RecordOutcome;
 typedef struct Caravan__V1__ManageSubscriptions Caravan__V1__ManageSubscriptions;
 typedef struct Caravan__V1__CursorRef Caravan__V1__CursorRef;
 typedef struct Caravan__V1__ObjectInfo Caravan__V1__ObjectInfo;
@@ -197,6 +207,23 @@ typedef enum _Caravan__V1__WriteClass {
   CARAVAN__V1__WRITE_CLASS__WRITE_CLASS_ACCEPTED = 1
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__WRITE_CLASS)
 } Caravan__V1__WriteClass;
+typedef enum _Caravan__V1__RecordVerdict {
+  CARAVAN__V1__RECORD_VERDICT__RECORD_VERDICT_UNSPECIFIED = 0,
+  CARAVAN__V1__RECORD_VERDICT__RECORD_VERDICT_DONE = 1,
+  /*
+   * settled by the type's conflict policy: the record is now as `row` says
+   */
+  CARAVAN__V1__RECORD_VERDICT__RECORD_VERDICT_MERGED = 2,
+  /*
+   * the cloud has `row`; absent: no such record
+   */
+  CARAVAN__V1__RECORD_VERDICT__RECORD_VERDICT_CONFLICT = 3,
+  /*
+   * `failure` says why
+   */
+  CARAVAN__V1__RECORD_VERDICT__RECORD_VERDICT_REFUSED = 4
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__RECORD_VERDICT)
+} Caravan__V1__RecordVerdict;
 typedef enum _Caravan__V1__RowState {
   CARAVAN__V1__ROW_STATE__ROW_STATE_CLEAN = 0,
   CARAVAN__V1__ROW_STATE__ROW_STATE_DIRTY = 1,
@@ -279,7 +306,11 @@ typedef enum {
   CARAVAN__V1__APP_REQUEST__KIND_ALLOW_APP = 85,
   CARAVAN__V1__APP_REQUEST__KIND_FORGET_APP = 86,
   CARAVAN__V1__APP_REQUEST__KIND_QUERY_CLOUD = 90,
-  CARAVAN__V1__APP_REQUEST__KIND_MANAGE_SUBSCRIPTIONS = 91
+  CARAVAN__V1__APP_REQUEST__KIND_MANAGE_SUBSCRIPTIONS = 91,
+  CARAVAN__V1__APP_REQUEST__KIND_FETCH_RECORDS = 92,
+  CARAVAN__V1__APP_REQUEST__KIND_RESERVE_NUMBERS = 93,
+  CARAVAN__V1__APP_REQUEST__KIND_CHANGE_RECORDS = 94,
+  CARAVAN__V1__APP_REQUEST__KIND_MANAGE_PUSH_TARGETS = 97
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__APP_REQUEST__KIND__CASE)
 } Caravan__V1__AppRequest__KindCase;
 
@@ -332,6 +363,10 @@ struct  Caravan__V1__AppRequest
     Caravan__V1__AppName *forget_app;
     Caravan__V1__QueryCloud *query_cloud;
     Caravan__V1__ManageSubscriptions *manage_subscriptions;
+    Caravan__V1__FetchRecords *fetch_records;
+    Caravan__V1__ReserveNumbers *reserve_numbers;
+    Caravan__V1__ChangeRecords *change_records;
+    Caravan__V1__PushTargetsRequest *manage_push_targets;
   };
 };
 #define CARAVAN__V1__APP_REQUEST__INIT \
@@ -355,7 +390,11 @@ typedef enum {
   CARAVAN__V1__APP_REPLY__KIND_SYNC_EVENT = 13,
   CARAVAN__V1__APP_REPLY__KIND_APPS = 14,
   CARAVAN__V1__APP_REPLY__KIND_CLOUD_ROWS = 90,
-  CARAVAN__V1__APP_REPLY__KIND_SUBSCRIPTIONS = 91
+  CARAVAN__V1__APP_REPLY__KIND_SUBSCRIPTIONS = 91,
+  CARAVAN__V1__APP_REPLY__KIND_FOUND_RECORDS = 92,
+  CARAVAN__V1__APP_REPLY__KIND_RESERVED_NUMBERS = 93,
+  CARAVAN__V1__APP_REPLY__KIND_CHANGED_RECORDS = 94,
+  CARAVAN__V1__APP_REPLY__KIND_PUSH_TARGETS = 97
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__APP_REPLY__KIND__CASE)
 } Caravan__V1__AppReply__KindCase;
 
@@ -387,6 +426,10 @@ struct  Caravan__V1__AppReply
      * all that the user has in that database
      */
     Caravan__V1__SubscriptionsReply *subscriptions;
+    Caravan__V1__FoundRecords *found_records;
+    Caravan__V1__ReservedNumbers *reserved_numbers;
+    Caravan__V1__ChangedRecords *changed_records;
+    Caravan__V1__PushTargetsReply *push_targets;
   };
 };
 #define CARAVAN__V1__APP_REPLY__INIT \
@@ -1033,6 +1076,189 @@ struct  Caravan__V1__CloudRows
 
 
 /*
+ * Records of the cloud by name (CK-24). They are of the table's type: one of another type is not there.
+ */
+struct  Caravan__V1__FetchRecords
+{
+  ProtobufCMessage base;
+  char *table;
+  /*
+   * as in QueryCloud; another one is refused
+   */
+  protobuf_c_boolean has_public_database;
+  protobuf_c_boolean public_database;
+  size_t n_ids;
+  char **ids;
+  /*
+   * none: all
+   */
+  size_t n_columns;
+  char **columns;
+};
+#define CARAVAN__V1__FETCH_RECORDS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__fetch_records__descriptor) \
+    , NULL, 0, 0, 0,NULL, 0,NULL }
+
+
+struct  Caravan__V1__FoundRecords
+{
+  ProtobufCMessage base;
+  /*
+   * of the first ids, in their order: ask for the rest again
+   */
+  size_t n_records;
+  Caravan__V1__FoundRecord **records;
+};
+#define CARAVAN__V1__FOUND_RECORDS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__found_records__descriptor) \
+    , 0,NULL }
+
+
+struct  Caravan__V1__FoundRecord
+{
+  ProtobufCMessage base;
+  /*
+   * absent, and no failure: there is none
+   */
+  Caravan__V1__Row *row;
+  Caravan__V1__Failure *failure;
+};
+#define CARAVAN__V1__FOUND_RECORD__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__found_record__descriptor) \
+    , NULL, NULL }
+
+
+/*
+ * Numbers for changes that an app is about to ask for: the same change asked for again under its number happens once.
+ */
+struct  Caravan__V1__ReserveNumbers
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_count;
+  uint32_t count;
+};
+#define CARAVAN__V1__RESERVE_NUMBERS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__reserve_numbers__descriptor) \
+    , 0, 0 }
+
+
+struct  Caravan__V1__ReservedNumbers
+{
+  ProtobufCMessage base;
+  /*
+   * of the device's store: numbers of another one are not taken
+   */
+  protobuf_c_boolean has_epoch;
+  uint64_t epoch;
+  /*
+   * the others follow it
+   */
+  protobuf_c_boolean has_first;
+  uint64_t first;
+};
+#define CARAVAN__V1__RESERVED_NUMBERS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__reserved_numbers__descriptor) \
+    , 0, 0, 0, 0 }
+
+
+/*
+ * Changes records of the cloud, each by itself (CK-25).
+ */
+struct  Caravan__V1__ChangeRecords
+{
+  ProtobufCMessage base;
+  char *table;
+  /*
+   * as in FetchRecords
+   */
+  protobuf_c_boolean has_public_database;
+  protobuf_c_boolean public_database;
+  protobuf_c_boolean has_epoch;
+  uint64_t epoch;
+  size_t n_changes;
+  Caravan__V1__RecordChange **changes;
+};
+#define CARAVAN__V1__CHANGE_RECORDS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__change_records__descriptor) \
+    , NULL, 0, 0, 0, 0, 0,NULL }
+
+
+struct  Caravan__V1__RecordChange
+{
+  ProtobufCMessage base;
+  /*
+   * one of those that were reserved
+   */
+  protobuf_c_boolean has_number;
+  uint64_t number;
+  char *id;
+  protobuf_c_boolean has_deletion;
+  protobuf_c_boolean deletion;
+  /*
+   * the version that must be there; 0: none; absent: whatever is there
+   */
+  protobuf_c_boolean has_based_on;
+  uint64_t based_on;
+  /*
+   * others stay as they are; one without a value is removed
+   */
+  size_t n_cells;
+  Caravan__V1__Cell **cells;
+  /*
+   * Unix milliseconds; 0: never; absent: as it is
+   */
+  protobuf_c_boolean has_expires;
+  uint64_t expires;
+  /*
+   * instead: so long after now
+   */
+  protobuf_c_boolean has_ttl_milliseconds;
+  uint64_t ttl_milliseconds;
+};
+#define CARAVAN__V1__RECORD_CHANGE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__record_change__descriptor) \
+    , 0, 0, NULL, 0, 0, 0, 0, 0,NULL, 0, 0, 0, 0 }
+
+
+struct  Caravan__V1__ChangedRecords
+{
+  ProtobufCMessage base;
+  /*
+   * of the first changes, in their order: ask for the rest again
+   */
+  size_t n_outcomes;
+  Caravan__V1__RecordOutcome **outcomes;
+};
+#define CARAVAN__V1__CHANGED_RECORDS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__changed_records__descriptor) \
+    , 0,NULL }
+
+
+struct  Caravan__V1__RecordOutcome
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_verdict;
+  Caravan__V1__RecordVerdict verdict;
+  /*
+   * done: that it has now; 0: there was nothing to delete
+   */
+  protobuf_c_boolean has_version;
+  uint64_t version;
+  Caravan__V1__Row *row;
+  Caravan__V1__Failure *failure;
+  /*
+   * done: when, and by whom, as in a Row; absent: not known
+   */
+  protobuf_c_boolean has_modified_milliseconds;
+  uint64_t modified_milliseconds;
+  char *modified_by;
+};
+#define CARAVAN__V1__RECORD_OUTCOME__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__record_outcome__descriptor) \
+    , 0, CARAVAN__V1__RECORD_VERDICT__RECORD_VERDICT_UNSPECIFIED, 0, 0, NULL, NULL, 0, 0, NULL }
+
+
+/*
  * What the cloud is to tell the app of (CK-82, CK-83): one of its subscriptions is made or removed; neither: all are
  * listed. Notifications are rows of the app's table `_notifications`, which there is from the first subscription on, and
  * which apps read and do not write.
@@ -1108,10 +1334,15 @@ struct  Caravan__V1__Row
   protobuf_c_boolean has_modified_milliseconds;
   uint64_t modified_milliseconds;
   char *modified_by;
+  /*
+   * Of a record of the cloud: when it ends by itself, in Unix milliseconds; absent: never.
+   */
+  protobuf_c_boolean has_expires_milliseconds;
+  uint64_t expires_milliseconds;
 };
 #define CARAVAN__V1__ROW__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__row__descriptor) \
-    , NULL, 0, 0, 0, CARAVAN__V1__ROW_STATE__ROW_STATE_CLEAN, 0,NULL, 0,NULL, NULL, 0, 0, NULL, 0, 0, NULL }
+    , NULL, 0, 0, 0, CARAVAN__V1__ROW_STATE__ROW_STATE_CLEAN, 0,NULL, 0,NULL, NULL, 0, 0, NULL, 0, 0, NULL, 0, 0 }
 
 
 struct  Caravan__V1__RowPage
@@ -2351,6 +2582,177 @@ Caravan__V1__CloudRows *
 void   caravan__v1__cloud_rows__free_unpacked
                      (Caravan__V1__CloudRows *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__FetchRecords methods */
+void   caravan__v1__fetch_records__init
+                     (Caravan__V1__FetchRecords         *message);
+size_t caravan__v1__fetch_records__get_packed_size
+                     (const Caravan__V1__FetchRecords   *message);
+size_t caravan__v1__fetch_records__pack
+                     (const Caravan__V1__FetchRecords   *message,
+                      uint8_t             *out);
+size_t caravan__v1__fetch_records__pack_to_buffer
+                     (const Caravan__V1__FetchRecords   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__FetchRecords *
+       caravan__v1__fetch_records__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__fetch_records__free_unpacked
+                     (Caravan__V1__FetchRecords *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__FoundRecords methods */
+void   caravan__v1__found_records__init
+                     (Caravan__V1__FoundRecords         *message);
+size_t caravan__v1__found_records__get_packed_size
+                     (const Caravan__V1__FoundRecords   *message);
+size_t caravan__v1__found_records__pack
+                     (const Caravan__V1__FoundRecords   *message,
+                      uint8_t             *out);
+size_t caravan__v1__found_records__pack_to_buffer
+                     (const Caravan__V1__FoundRecords   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__FoundRecords *
+       caravan__v1__found_records__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__found_records__free_unpacked
+                     (Caravan__V1__FoundRecords *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__FoundRecord methods */
+void   caravan__v1__found_record__init
+                     (Caravan__V1__FoundRecord         *message);
+size_t caravan__v1__found_record__get_packed_size
+                     (const Caravan__V1__FoundRecord   *message);
+size_t caravan__v1__found_record__pack
+                     (const Caravan__V1__FoundRecord   *message,
+                      uint8_t             *out);
+size_t caravan__v1__found_record__pack_to_buffer
+                     (const Caravan__V1__FoundRecord   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__FoundRecord *
+       caravan__v1__found_record__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__found_record__free_unpacked
+                     (Caravan__V1__FoundRecord *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__ReserveNumbers methods */
+void   caravan__v1__reserve_numbers__init
+                     (Caravan__V1__ReserveNumbers         *message);
+size_t caravan__v1__reserve_numbers__get_packed_size
+                     (const Caravan__V1__ReserveNumbers   *message);
+size_t caravan__v1__reserve_numbers__pack
+                     (const Caravan__V1__ReserveNumbers   *message,
+                      uint8_t             *out);
+size_t caravan__v1__reserve_numbers__pack_to_buffer
+                     (const Caravan__V1__ReserveNumbers   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__ReserveNumbers *
+       caravan__v1__reserve_numbers__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__reserve_numbers__free_unpacked
+                     (Caravan__V1__ReserveNumbers *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__ReservedNumbers methods */
+void   caravan__v1__reserved_numbers__init
+                     (Caravan__V1__ReservedNumbers         *message);
+size_t caravan__v1__reserved_numbers__get_packed_size
+                     (const Caravan__V1__ReservedNumbers   *message);
+size_t caravan__v1__reserved_numbers__pack
+                     (const Caravan__V1__ReservedNumbers   *message,
+                      uint8_t             *out);
+size_t caravan__v1__reserved_numbers__pack_to_buffer
+                     (const Caravan__V1__ReservedNumbers   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__ReservedNumbers *
+       caravan__v1__reserved_numbers__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__reserved_numbers__free_unpacked
+                     (Caravan__V1__ReservedNumbers *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__ChangeRecords methods */
+void   caravan__v1__change_records__init
+                     (Caravan__V1__ChangeRecords         *message);
+size_t caravan__v1__change_records__get_packed_size
+                     (const Caravan__V1__ChangeRecords   *message);
+size_t caravan__v1__change_records__pack
+                     (const Caravan__V1__ChangeRecords   *message,
+                      uint8_t             *out);
+size_t caravan__v1__change_records__pack_to_buffer
+                     (const Caravan__V1__ChangeRecords   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__ChangeRecords *
+       caravan__v1__change_records__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__change_records__free_unpacked
+                     (Caravan__V1__ChangeRecords *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__RecordChange methods */
+void   caravan__v1__record_change__init
+                     (Caravan__V1__RecordChange         *message);
+size_t caravan__v1__record_change__get_packed_size
+                     (const Caravan__V1__RecordChange   *message);
+size_t caravan__v1__record_change__pack
+                     (const Caravan__V1__RecordChange   *message,
+                      uint8_t             *out);
+size_t caravan__v1__record_change__pack_to_buffer
+                     (const Caravan__V1__RecordChange   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__RecordChange *
+       caravan__v1__record_change__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__record_change__free_unpacked
+                     (Caravan__V1__RecordChange *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__ChangedRecords methods */
+void   caravan__v1__changed_records__init
+                     (Caravan__V1__ChangedRecords         *message);
+size_t caravan__v1__changed_records__get_packed_size
+                     (const Caravan__V1__ChangedRecords   *message);
+size_t caravan__v1__changed_records__pack
+                     (const Caravan__V1__ChangedRecords   *message,
+                      uint8_t             *out);
+size_t caravan__v1__changed_records__pack_to_buffer
+                     (const Caravan__V1__ChangedRecords   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__ChangedRecords *
+       caravan__v1__changed_records__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__changed_records__free_unpacked
+                     (Caravan__V1__ChangedRecords *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__RecordOutcome methods */
+void   caravan__v1__record_outcome__init
+                     (Caravan__V1__RecordOutcome         *message);
+size_t caravan__v1__record_outcome__get_packed_size
+                     (const Caravan__V1__RecordOutcome   *message);
+size_t caravan__v1__record_outcome__pack
+                     (const Caravan__V1__RecordOutcome   *message,
+                      uint8_t             *out);
+size_t caravan__v1__record_outcome__pack_to_buffer
+                     (const Caravan__V1__RecordOutcome   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__RecordOutcome *
+       caravan__v1__record_outcome__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__record_outcome__free_unpacked
+                     (Caravan__V1__RecordOutcome *message,
+                      ProtobufCAllocator *allocator);
 /* Caravan__V1__ManageSubscriptions methods */
 void   caravan__v1__manage_subscriptions__init
                      (Caravan__V1__ManageSubscriptions         *message);
@@ -3003,6 +3405,33 @@ typedef void (*Caravan__V1__CloudRow_Closure)
 typedef void (*Caravan__V1__CloudRows_Closure)
                  (const Caravan__V1__CloudRows *message,
                   void *closure_data);
+typedef void (*Caravan__V1__FetchRecords_Closure)
+                 (const Caravan__V1__FetchRecords *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__FoundRecords_Closure)
+                 (const Caravan__V1__FoundRecords *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__FoundRecord_Closure)
+                 (const Caravan__V1__FoundRecord *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__ReserveNumbers_Closure)
+                 (const Caravan__V1__ReserveNumbers *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__ReservedNumbers_Closure)
+                 (const Caravan__V1__ReservedNumbers *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__ChangeRecords_Closure)
+                 (const Caravan__V1__ChangeRecords *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__RecordChange_Closure)
+                 (const Caravan__V1__RecordChange *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__ChangedRecords_Closure)
+                 (const Caravan__V1__ChangedRecords *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__RecordOutcome_Closure)
+                 (const Caravan__V1__RecordOutcome *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__ManageSubscriptions_Closure)
                  (const Caravan__V1__ManageSubscriptions *message,
                   void *closure_data);
@@ -3105,6 +3534,7 @@ extern const ProtobufCEnumDescriptor    caravan__v1__reset_choice__descriptor;
 extern const ProtobufCEnumDescriptor    caravan__v1__sync_mode__descriptor;
 extern const ProtobufCEnumDescriptor    caravan__v1__write_loss__descriptor;
 extern const ProtobufCEnumDescriptor    caravan__v1__write_class__descriptor;
+extern const ProtobufCEnumDescriptor    caravan__v1__record_verdict__descriptor;
 extern const ProtobufCEnumDescriptor    caravan__v1__row_state__descriptor;
 extern const ProtobufCEnumDescriptor    caravan__v1__row_copy__descriptor;
 extern const ProtobufCEnumDescriptor    caravan__v1__link_class__descriptor;
@@ -3143,6 +3573,15 @@ extern const ProtobufCMessageDescriptor caravan__v1__order_by__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__query_cloud__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__cloud_row__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__cloud_rows__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__fetch_records__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__found_records__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__found_record__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__reserve_numbers__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__reserved_numbers__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__change_records__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__record_change__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__changed_records__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__record_outcome__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__manage_subscriptions__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__cursor_ref__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__object_info__descriptor;

@@ -103,10 +103,15 @@ struct  Caravan__V1__ProposeTypeRequest
    * of that user; for the history
    */
   char *device;
+  /*
+   * as in ProposeTable
+   */
+  protobuf_c_boolean has_partial;
+  protobuf_c_boolean partial;
 };
 #define CARAVAN__V1__PROPOSE_TYPE_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__propose_type_request__descriptor) \
-    , NULL, NULL, NULL, 0, 0, NULL, 0, 0, 0, 0, NULL }
+    , NULL, NULL, NULL, 0, 0, NULL, 0, 0, 0, 0, NULL, 0, 0 }
 
 
 struct  Caravan__V1__TypeRequest

@@ -1,0 +1,154 @@
+internal import CaravanAgentCore
+internal import CaravanAgentNetwork
+internal import CaravanModel
+internal import CaravanWire
+
+/// Reads and changes records of the public database by name. All of them lie in its default zone (CK-09), where each
+/// stands by itself: a change is a commit of its own, and a frame carries many.
+struct CloudRecords: Sendable {
+  let exchanger: Exchanger
+  let types: CloudTypes
+
+  // MARK: Reading
+
+  func fetch(_ question: RecordsQuestion) async throws(CaravanError) -> [FoundCloudRecord] {
+    var type = try await type(of: question.table, with: question.columns)
+    let names = question.ids.filter { (try? RecordName.check($0)) != nil }
+    var found = Found()
+    if !names.isEmpty {
+      do throws(CaravanError) { found = try await read(names, question, type) } catch {
+        guard error.code == .tableNotFound else { throw error }
+        type = try await types.agree(of: question.table, over: exchanger)
+        found = try await read(names, question, type)
+      }
+    }
+    if question.columns.isEmpty, found.entries.values.contains(where: { $0.hasFields(beyond: type) }) {
+      type = try await types.agree(of: question.table, over: exchanger)
+    }
+    let columns = question.columns.isEmpty ? type.fields : question.columns.compactMap(type.field(named:))
+    var records: [FoundCloudRecord] = []
+    for id in question.ids {
+      do throws(CaravanError) {
+        try RecordName.check(id)
+        guard found.answered.contains(id) else { break }
+        if let failure = found.failures[id] { throw failure }
+        let record = try found.entries[id].map { (entry) throws(CaravanError) in try entry.shown(columns) }
+        records.append(record.map { .record($0) } ?? .missing)
+      } catch {
+        records.append(.failed(error))
+      }
+    }
+    return records
+  }
+
+  private struct Found {
+    var entries: [String: CaravanModel.Entry] = [:]
+    var failures: [String: CaravanError] = [:]
+    var answered: Set<String> = []
+  }
+
+  private func read(
+    _ names: [String], _ question: RecordsQuestion, _ type: CaravanModel.RecordType
+  ) async throws(CaravanError) -> Found {
+    let fields = question.columns.compactMap { type.field(named: $0)?.id }
+    let read = ReadRecords(
+      container: question.table.app.text, zone: DefaultZone.name, names: names, fields: fields, database: .public,
+      type: type.id)
+    let result = try await exchanger.exchange([.read(read)], through: [])[0]
+    guard case .records(let reply) = result else {
+      let error = CaravanError.unexpected(result, to: "read")
+      guard error.code == .recordDamaged else { throw error }
+      // The others are asked for again, without it.
+      guard names.count > 1 else { return Found(failures: [names[0]: error], answered: [names[0]]) }
+      return try await self.read([names[0]], question, type)
+    }
+    let answered = Int(reply.answered)
+    guard (1...names.count).contains(answered) else {
+      throw CaravanError(
+        .serverBusy, "the cloud had no room for a record: ask again in a moment", retryAfterMilliseconds: 100)
+    }
+    var found = Found(answered: Set(names.prefix(answered)))
+    for entry in reply.entries where !entry.deleted { found.entries[entry.name] = entry.model() }
+    return found
+  }
+
+  /// The type, as far as it is known, with all of these columns.
+  private func type(
+    of table: TableID, with columns: [String]
+  ) async throws(CaravanError) -> CaravanModel.RecordType {
+    if let known = types.known(table), columns.allSatisfy({ known.field(named: $0) != nil }) { return known }
+    let type = try await types.agree(of: table, over: exchanger)
+    if let unknown = columns.first(where: { type.field(named: $0) == nil }) {
+      throw CaravanError(
+        .schemaViolation, "'\(table.name)' has no column '\(unknown.prefix(80))' in the cloud: leave it out")
+    }
+    return type
+  }
+
+  // MARK: Changing
+
+  func change(_ changes: RecordChanges) async throws(CaravanError) -> [RecordOutcome] {
+    var outcomes = try await send(changes)
+    // A type that was removed, or lost with a restore, is agreed on anew; nothing was done in its name.
+    guard outcomes.contains(where: \.lacksType) else { return outcomes }
+    types.forget(changes.table)
+    var again = changes
+    again.edits = zip(changes.edits, outcomes).compactMap { $1.lacksType ? $0 : nil }
+    var rest = try await send(again)[...]
+    for index in outcomes.indices where outcomes[index].lacksType {
+      guard let outcome = rest.popFirst() else { return Array(outcomes.prefix(index)) }
+      outcomes[index] = outcome
+    }
+    return outcomes
+  }
+
+  /// One frame.
+  private func send(_ changes: RecordChanges) async throws(CaravanError) -> [RecordOutcome] {
+    var frame = EditFrame(room: min(EngineLimits.bytesPerPush, exchanger.fragment.bytes))
+    var agreement = EditAgreement(table: changes.table, types: types, exchanger: exchanger)
+    for edit in changes.edits.prefix(EngineLimits.changesPerFrame) {
+      let operation: CaravanWire.Operation.Kind
+      do throws(CaravanError) {
+        try RecordName.check(edit.id)
+        operation = .push(Push(try await agreement.mutation(of: edit), number: edit.number, app: changes.table.app))
+      } catch {
+        guard !agreement.hasFailed else { throw error }
+        frame.refuse(error)
+        continue
+      }
+      guard frame.take(operation) else { break }
+    }
+    let answers =
+      frame.operations.isEmpty
+      ? [] : try await exchanger.exchange(frame.operations, through: [], of: changes.epoch)
+    let all = try frame.outcomes(answers)
+    var type = agreement.type
+    let shown = all.compactMap(\.server)
+    if let known = type, shown.contains(where: { $0.hasFields(beyond: known) }) {
+      type = try await types.agree(of: changes.table, over: exchanger)
+    }
+    var list: [RecordOutcome] = []
+    for outcome in all { list.append(try outcome.shown(type?.fields ?? [])) }
+    return list
+  }
+}
+
+extension RecordOutcome {
+  /// The cloud does not know the type under the id that it had.
+  fileprivate var lacksType: Bool {
+    guard case .refused(let error) = self else { return false }
+    return error.code == .tableNotFound
+  }
+}
+
+extension CaravanModel.Entry {
+  func shown(_ columns: [CaravanModel.FieldDefinition]) throws(CaravanError) -> ShownRecord {
+    ShownRecord(entry: self, fields: try RecordFields(body: body), columns: columns)
+  }
+
+  /// Its record was written with a newer version of the type.
+  func hasFields(beyond type: CaravanModel.RecordType) -> Bool {
+    guard self.type != type.id, let fields = try? RecordFields(body: body) else { return false }
+    return fields.values.keys.contains { type.field(id: $0) == nil }
+  }
+}
