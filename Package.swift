@@ -129,7 +129,7 @@ let package = Package(
     // Values.
     library("Shared/Values/Model"),
     library("Shared/Values/Access", ["Model"]),
-    library("Shared/Values/Encoding"),
+    library("Shared/Values/Encoding", ["Model"]),
     library("Shared/Values/Query", ["Model"], beside: ["README.md"]),
     library("Shared/Values/DiffSync", ["Model"]),
     library("Shared/Values/Chunking"),
@@ -167,7 +167,7 @@ let package = Package(
 
     // The products for authors of apps.
     library(
-      "Shared/Clients/Swift", named: "Client", ["Model", "Wire", "Runtime"],
+      "Shared/Clients/Swift", named: "Client", ["Model", "Wire", "Runtime", "Encoding"],
       beside: ["README.md", "Examples", "CaravanClient.docc"]),
     library(
       "Shared/Clients/DiffSync", named: "DiffSyncClient",
@@ -186,12 +186,12 @@ let package = Package(
       "Sync", executable: "caravan-sync",
       driver: plumbing + ["Access", "Crypto", "Compression", "Tokens", "DiffSync"],
       main: backends + ["Crypto"])
-    + service("Schema", executable: "caravan-schema", driver: plumbing, main: backends)
+    + service("Schema", executable: "caravan-schema", core: ["Model", "Query"], driver: plumbing, main: backends)
     + service(
       "Notify", executable: "caravan-notify", driver: plumbing + ["ChangeStream", "Tokens", "Crypto", "Encoding"],
       main: backends + ["Crypto"])
     + service(
-      "Query", executable: "caravan-query", core: ["Model", "Query"],
+      "Query", executable: "caravan-query", core: ["Model", "Query", "Encoding"],
       driver: plumbing + ["Query", "SQLite", "ChangeStream"], main: backends)
     + service(
       "Push", executable: "caravan-push", core: ["Model", "Encoding"],
@@ -223,7 +223,7 @@ let package = Package(
     + service(
       "CLI", executable: "caravan", core: ["Model", "Encoding", "Query"],
       driver: plumbing + [
-        "Client", "Crypto", "Encoding", "BusNATS", "Launch", "SQLite", "SyncClient", "AgentCore", "HTTPClient",
+        "Client", "Crypto", "Encoding", "BusNATS", "Launch", "SQLite", "SyncClient", "AgentCore", "HTTPClient", "Query",
       ],
       main: ["Model"])
     + [
@@ -253,7 +253,7 @@ let package = Package(
       tests("Unit/SchemaCore", ["SchemaCore", "Model", "Runtime", "TestKit"]),
       tests("Unit/AgentCore", ["AgentCore", "Model", "Query", "Runtime", "TestKit"]),
       tests("Unit/StorageCore", ["StorageCore", "Store", "Model", "TestKit"]),
-      tests("Unit/QueryCore", ["Query", "QueryCore", "Model", "TestKit"]),
+      tests("Unit/QueryCore", ["Query", "QueryCore", "Model", "Encoding", "TestKit"]),
       tests("Unit/PushCore", ["PushCore", "Model", "Encoding"]),
       tests("Unit/GatewayCore", ["GatewayCore", "Model", "Encoding", "TestKit"]),
       tests("Unit/CLICore", ["CLICore", "Model", "Encoding", "TestKit"]),

@@ -13,6 +13,8 @@ extension TableLifecycle {
       state.extend(to: schema, damage: damage)
       // The cloud may not have taken the table without them.
       if state.fault == .schema { (state.fault, state.refused) = (nil, "") }
+      // Fields that the cloud has numbered already show at once.
+      if state.agreedType != nil { try TypeAgreement(catalog: catalog).adoptKnownFields(in: state) }
       try state.saveSchema(database)
       try state.save(database)
     }

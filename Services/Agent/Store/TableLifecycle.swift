@@ -44,14 +44,16 @@ struct TableLifecycle: TablePart {
   /// Makes the table of the app's notifications, unless it is there; one of an earlier release gains the columns that
   /// it lacks. It is beside the limit of tables: the app has not chosen to have it, and what it has subscribed to would
   /// be lost on it.
-  /// - Parameter registration: how it is read, with which it begins: without one no crash leaves it.
+  /// - Parameters:
+  ///   - registration: how it is read, with which it begins: without one no crash leaves it.
+  ///   - type: whose fields are its columns.
   /// - Returns: whether it is new.
   func createNotificationLog(
-    of app: ContainerID, _ registration: SyncRegistration
+    of app: ContainerID, _ registration: SyncRegistration, like type: RecordType = NotificationLog.type
   ) throws(CaravanError) -> Bool {
     let table = TableID(app: app, name: NotificationLog.name)
     let schema = SchemaText(
-      columns: NotificationLog.type.fields.map {
+      columns: type.fields.map {
         SchemaText.Column(name: $0.name, kind: $0.kind, isList: $0.isList)
       })
     if let state = catalog.tables[table] {

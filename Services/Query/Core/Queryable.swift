@@ -56,19 +56,6 @@ extension RecordType {
     return field
   }
 
-  private func check(_ field: FieldDefinition, for use: FieldIndexes) throws(CaravanError) {
-    guard !field.possibleIndexes.isEmpty else {
-      throw CaravanError(
-        .schemaViolation, "field '\(field.name)' is \(field.shape): it cannot be queried or sorted by")
-    }
-    guard field.effectiveIndexes.isSuperset(of: use) else {
-      throw CaravanError(
-        .schemaViolation,
-        "field '\(field.name)' of '\(name)' is \(field.effectiveIndexes), not \(use): its developer says otherwise "
-          + "with caravan schema index")
-    }
-  }
-
   /// What a query asks of records.
   /// - Returns: nil: nothing.
   /// - Throws: `invalidData` for what cannot be read; `schemaViolation`, as `indexed`; `limitExceeded`.
@@ -77,16 +64,7 @@ extension RecordType {
       if let text = query.text { try bound(text) } else {
         try Expression(query.predicate) { name throws(CaravanError) in try indexed(name, for: []) }
       }
-    let leaves = expression?.leaves ?? []
-    guard leaves.count <= Limits.predicateTerms else {
-      throw CaravanError(
-        .limitExceeded, "a query has \(leaves.count) comparisons: the limit is \(Limits.predicateTerms)")
-    }
-    for condition in leaves {
-      guard let field = field(id: condition.field) else { continue }
-      let isMatch = if case .match = condition.test { true } else { false }
-      try check(field, for: isMatch ? .searchable : .queryable)
-    }
+    if let expression { try check(expression) }
     return expression
   }
 

@@ -241,7 +241,7 @@ struct IndexFeeder: ChangeConsumer {
     if case .records(let typeName, _, _, _) = stored.query.subject {
       do throws(CaravanError) {
         let known = try await types.type(named: typeName, of: zone.database, isFresh: false)
-        let fits = (try? Standing(stored.query, known, in: zone.database)) != nil
+        let fits = Self.fits(stored.query, known, in: zone.database)
         // Perhaps it names a field that is newer than what is remembered.
         type = fits ? known : try await types.type(named: typeName, of: zone.database, isFresh: true)
       } catch {
@@ -249,6 +249,12 @@ struct IndexFeeder: ChangeConsumer {
       }
     }
     return .saved(StandingRow(user: user, query: stored.query, viewer: stored.viewer, type: type))
+  }
+
+  private static func fits(
+    _ query: CaravanModel.StandingQuery, _ type: CaravanModel.RecordType, in database: DatabaseID
+  ) -> Bool {
+    (try? Standing(query, type, in: database)) != nil && (try? query.shows.check(against: type)) != nil
   }
 
   /// nil: a tombstone, or a record that no query can find.

@@ -6,7 +6,7 @@ import Glibc
 /// The file that holds an index: derived data, so what is damaged or of another release is thrown away.
 struct IndexFile: Sendable {
   /// Of the tables below; another one means: begin anew.
-  private static let version = 7
+  private static let version = 8
   let path: String
   let durability: ConnectionOptions.Durability
 
@@ -81,7 +81,7 @@ struct IndexFile: Sendable {
       id INTEGER PRIMARY KEY AUTOINCREMENT, partition INTEGER NOT NULL, container TEXT NOT NULL,
       environment TEXT NOT NULL, owner TEXT NOT NULL, user TEXT NOT NULL, name TEXT NOT NULL, type TEXT NOT NULL,
       viewer TEXT, reason TEXT NOT NULL, zone TEXT NOT NULL, record TEXT NOT NULL, version INTEGER NOT NULL,
-      writer TEXT NOT NULL, maker TEXT NOT NULL, at INTEGER NOT NULL);
+      writer TEXT NOT NULL, maker TEXT NOT NULL, at INTEGER NOT NULL, shown BLOB NOT NULL);
     CREATE INDEX outbox_of_log ON outbox(partition, user, container, environment, id);
     CREATE TRIGGER record_removed AFTER DELETE ON records BEGIN
       DELETE FROM members WHERE record = old.id;

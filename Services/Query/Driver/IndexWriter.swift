@@ -137,7 +137,7 @@ actor IndexWriter {
       let before = isWatched ? try records.cells(of: row.name, zone, in: table.id) : nil
       let partial = try records.write(row, zone, to: table)
       if !partial.isEmpty { try tables.setPartial(partial, of: key) }
-      if isWatched { try tell(table.id, from: before, to: row.cells, happening, in: zone) }
+      if isWatched { try tell(table.id, from: before, to: row, happening, in: zone) }
       guard !used.contains(table.id) else { continue }
       try connection.run("INSERT INTO uses(zone, in_table) VALUES(?, ?)", id, table.id)
       used.append(table.id)
@@ -178,12 +178,17 @@ actor IndexWriter {
   // MARK: What subscribers are told
 
   private func tell(
-    _ table: Int64, from before: RecordCells?, to after: RecordCells?, _ happening: Happening, in zone: ZoneID
+    _ table: Int64, from before: RecordCells?, to after: IndexRow?, _ happening: Happening, in zone: ZoneID
   ) throws(CaravanError) {
-    for match in try standings.matches(table, from: before, to: after, in: happening.zone) {
+    var told: RecordFields?
+    for match in try standings.matches(table, from: before, to: after?.cells, in: happening.zone) {
       var happening = happening
-      happening.maker = (match.reason == .leaves ? before : after)?.authorship.creator ?? ""
-      try outbox.add(match.reason, of: happening, to: match.standing)
+      happening.maker = (match.reason == .leaves ? before : after?.cells)?.authorship.creator ?? ""
+      // Of what has left the answer nothing but its name is told, as its reader may not see the rest any more.
+      let isTold = match.reason != .leaves && match.content.hasValues
+      if isTold, told == nil { told = after?.fields() }
+      try outbox.add(
+        match.reason, of: happening, to: match.standing, showing: match.content.encoded(of: isTold ? told : nil))
       hits(in: Partition(of: zone.database)).raise()
     }
   }
@@ -192,8 +197,8 @@ actor IndexWriter {
     _ reason: NotificationLog.Reason, _ zone: ZoneID, at now: WallTime
   ) throws(CaravanError) {
     guard zone.name != SubscriptionZone.name else { return }
-    for standing in try standings.aboutZones(of: zone.database) {
-      try outbox.add(reason, of: Happening(zone: zone.name, at: now), to: standing)
+    for (standing, content) in try standings.aboutZones(of: zone.database) {
+      try outbox.add(reason, of: Happening(zone: zone.name, at: now), to: standing, showing: content.encoded(of: nil))
       hits(in: Partition(of: zone.database)).raise()
     }
   }

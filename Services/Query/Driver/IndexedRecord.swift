@@ -24,6 +24,9 @@ struct IndexRow: Sendable {
     self.definition = definition
     cells = RecordCells(name: entry.name, authorship: entry.authorship, fields: fields)
   }
+
+  /// The fields of the version that is indexed; of a body that cannot be read to its end there are none.
+  func fields() -> RecordFields { (try? RecordFields(body: entry.body)) ?? RecordFields() }
 }
 
 /// What happens to one zone in the index.
@@ -53,6 +56,11 @@ struct RemovedRow: Sendable {
 enum StandingChange: Sendable {
   case saved(StandingRow)
   case removed(UserID, name: String)
+}
+
+extension BoundContent {
+  /// `shown(of:)` as the outbox keeps it.
+  func encoded(of record: RecordFields?) -> [UInt8] { shown(of: record).body }
 }
 
 extension RecordCells {

@@ -64,6 +64,12 @@ final class TypeSource: Sendable {
     return type
   }
 
+  /// The latest template of this name.
+  /// - Throws: `noSuchObject`.
+  func template(named name: String, of database: DatabaseID) async throws(CaravanError) -> SubscriptionTemplate {
+    try await schema.template(named: name, of: database.container, in: database.environment)
+  }
+
   /// How many shards the database's default zone has; 1 while it was not used.
   func shards(of database: DatabaseID) async throws(CaravanError) -> UInt32 {
     let home = Home(container: database.container, environment: database.environment)

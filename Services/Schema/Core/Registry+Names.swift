@@ -65,6 +65,8 @@ extension Registry {
   /// A letter, then letters, digits and `_`: names become columns and tables of a device's database.
   package static func checkTypeName(_ name: String) throws(CaravanError) { try check("record type", name: name) }
 
+  package static func checkTemplateName(_ name: String) throws(CaravanError) { try check("template", name: name) }
+
   private static func check(_ kind: StaticString, name: String) throws(CaravanError) {
     let utf8 = name.utf8
     let isWord = utf8.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || $0 == 0x5f }

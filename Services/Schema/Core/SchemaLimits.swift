@@ -43,6 +43,10 @@ package enum SchemaLimits {
   package static let changesPerFetch: UInt32 = 3
   /// Types that one change concerns: with their names they fit into one transaction.
   package static let typesPerChange = 190
+  /// Templates of subscriptions of one container and environment.
+  package static let templatesPerContainer = 100
+  /// Names that templates of one container and environment have had.
+  package static let templateNamesEver = 1_000
   /// Ids that fields of one incarnation of a type have had: queries have a column for each.
   package static let fieldsEver = 1_024
   /// What one change of several types writes.

@@ -8,17 +8,31 @@ package struct RegisteredSchema: Sendable {
   package let count: UInt32
   /// By name in lower case.
   package let names: [String: NameHistory]
+  /// By name in lower case, with those that are removed.
+  package let templateStates: [String: TemplateState]
 
-  package init(id: UInt32 = 0, count: UInt32 = 0, names: [String: NameHistory] = [:]) {
+  package init(
+    id: UInt32 = 0, count: UInt32 = 0, names: [String: NameHistory] = [:], templates: [String: TemplateState] = [:]
+  ) {
     self.id = id
     self.count = count
     self.names = names
+    templateStates = templates
   }
 
   /// The latest version of every type, by name.
   package var types: [RecordType] { names.values.compactMap(\.latest).sorted { $0.name < $1.name } }
 
   package func history(of name: String) -> NameHistory { names[name.lowercased()] ?? NameHistory() }
+
+  /// Those that there are, by name.
+  package var templates: [SubscriptionTemplate] {
+    templateStates.values.compactMap(\.latest).sorted { $0.name < $1.name }
+  }
+
+  package func template(named name: String) -> TemplateState {
+    templateStates[name.lowercased()] ?? TemplateState(version: 0, latest: nil)
+  }
 }
 
 /// A change of a container's schema that concerns several types, decided before anything of it is written.
@@ -27,11 +41,13 @@ package struct SchemaPlan: Sendable {
   package private(set) var added: [RecordType] = []
   /// Names of types that are no more.
   package private(set) var removed: [String] = []
+  /// States of templates that are new, in the order of their names, and of those that are removed.
+  package internal(set) var templates: [String: TemplateState] = [:]
   /// What is otherwise then.
-  package private(set) var differences: [SchemaDifference] = []
+  package internal(set) var differences: [SchemaDifference] = []
 
   package let schema: RegisteredSchema
-  private let environment: Environment
+  let environment: Environment
   /// What a new version gets after so many.
   private let numbers: @Sendable (UInt32) -> TypeNumbers
 
@@ -43,18 +59,25 @@ package struct SchemaPlan: Sendable {
     self.numbers = numbers
   }
 
-  package var isEmpty: Bool { added.isEmpty && removed.isEmpty }
+  package var isEmpty: Bool { added.isEmpty && removed.isEmpty && templates.isEmpty }
 
   // MARK: Changes
 
   /// Brings types of development to production: what they have more there is added, what development lacks stays, and
-  /// their settings, grants and indexes become those of development (CK-94).
-  /// - Parameter wanted: their names; none: all.
-  /// - Throws: `tableNotFound` for a name that development does not have; `schemaNotAdditive` where a field has become
-  ///   of another kind, or is another one now; `limitExceeded`.
-  package mutating func promote(_ wanted: [String], of development: RegisteredSchema) throws(CaravanError) {
+  /// their settings, grants and indexes become those of development (CK-94). Templates come as they are.
+  /// - Parameters:
+  ///   - wanted: names of types.
+  ///   - wantedTemplates: their names; of neither any: all of both.
+  /// - Throws: `tableNotFound` for a type that development does not have, and `noSuchObject` for a template;
+  ///   `schemaNotAdditive` where a field has become of another kind, or is another one now; `schemaViolation` for a
+  ///   template whose type would be missing or does not fit; `limitExceeded`.
+  package mutating func promote(
+    _ wanted: [String], templates wantedTemplates: [String] = [], of development: RegisteredSchema
+  ) throws(CaravanError) {
     precondition(environment == .production, "only production takes types over")
-    for type in try development.chosen(wanted) {
+    let isAll = wanted.isEmpty && wantedTemplates.isEmpty
+    let types = isAll || !wanted.isEmpty ? try development.chosen(wanted) : []
+    for type in types {
       let history = schema.history(of: type.name)
       let proposal = type.spelledOut
       if let latest = history.latest { try Registry.checkCase(of: proposal, latest) }
@@ -63,6 +86,8 @@ package struct SchemaPlan: Sendable {
           ?? Registry.first(proposal, above: history.highestField, numbers)
       }
     }
+    for template in try development.chosenTemplates(wantedTemplates, isAll: isAll) { try save(template) }
+    try checkTemplates()
   }
 
   /// Makes development as production is (CK-94).
@@ -73,16 +98,18 @@ package struct SchemaPlan: Sendable {
       throw CaravanError(
         .invalidData, "production has no record types that development could go back to: promote some first")
     }
-    try become(types.map(\.spelledOut))
+    try become(types.map(\.spelledOut), production.templates)
   }
 
   /// Makes development exactly as a text says.
   /// - Parameters:
+  ///   - templates: that the text has.
   ///   - production: what it has, the text has to have as well: it could not be promoted otherwise.
   ///   - removes: whether what the text leaves out may go.
   /// - Throws: `schemaNotAdditive` naming what would be lost; `schemaViolation` for wrong names, fields or settings.
   package mutating func `import`(
-    _ types: [RecordType], promotableTo production: RegisteredSchema, removes: Bool
+    _ types: [RecordType], templates: [SubscriptionTemplate] = [], promotableTo production: RegisteredSchema,
+    removes: Bool
   ) throws(CaravanError) {
     guard types.count <= SchemaLimits.typesPerChange else {
       throw CaravanError(
@@ -96,13 +123,16 @@ package struct SchemaPlan: Sendable {
           .schemaViolation, "record type '\(type.name)' stands twice (case does not count): leave one out")
       }
     }
-    let lost = SchemaDifference.between(production.types.map(\.withoutIDs), types.map(\.withoutIDs)).filter(\.isRemoval)
+    try Self.checkNames(of: templates)
+    let lost =
+      SchemaDifference.between(production.types.map(\.withoutIDs), types.map(\.withoutIDs)).filter(\.isRemoval)
+      + SchemaDifference.between(production.templates, templates).filter(\.isRemoval)
     guard lost.isEmpty else {
       throw CaravanError(
         .schemaNotAdditive,
         "production has what the text has no more, and keeps it: \(Self.text(lost)): leave it in the text")
     }
-    try become(types.map(\.spelledOut))
+    try become(types.map(\.spelledOut), templates)
     let removals = differences.filter(\.isRemoval)
     guard removes || removals.isEmpty else {
       throw CaravanError(
@@ -118,7 +148,10 @@ package struct SchemaPlan: Sendable {
   package mutating func remove(_ field: String?, of name: String) throws(CaravanError) {
     try requireDevelopment("types and fields of production stay, for apps that know them are in use")
     let (history, latest) = try existing(name)
-    guard let field else { return remove(latest) }
+    guard let field else {
+      remove(latest)
+      return try checkTemplates()
+    }
     guard latest.field(named: field) != nil else {
       throw CaravanError(.noSuchObject, "record type '\(name)' has no field '\(field.prefix(80))'")
     }
@@ -128,6 +161,7 @@ package struct SchemaPlan: Sendable {
     var wanted = latest
     wanted.fields.removeAll { $0.name == field }
     try add(becoming: wanted, after: history)
+    try checkTemplates()
   }
 
   /// Says what queries may do with fields. In production indexes can only be dropped: others come by promotion (CK-93).
@@ -155,11 +189,12 @@ package struct SchemaPlan: Sendable {
     }
     try Registry.check(wanted)
     try add(becoming: wanted, after: history)
+    try checkTemplates()
   }
 
   // MARK: Steps
 
-  private func requireDevelopment(_ reason: String) throws(CaravanError) {
+  func requireDevelopment(_ reason: String) throws(CaravanError) {
     guard environment == .production else { return }
     throw CaravanError(.schemaNotAdditive, reason)
   }
@@ -172,7 +207,9 @@ package struct SchemaPlan: Sendable {
     return (history, latest)
   }
 
-  private mutating func become(_ types: [RecordType]) throws(CaravanError) {
+  private mutating func become(
+    _ types: [RecordType], _ templates: [SubscriptionTemplate]
+  ) throws(CaravanError) {
     try requireDevelopment("production changes by promotion only (caravan schema promote)")
     let wanted = Dictionary(types.map { ($0.name.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
     for latest in schema.types where wanted[latest.name.lowercased()]?.name != latest.name { remove(latest) }
@@ -182,6 +219,10 @@ package struct SchemaPlan: Sendable {
       let isThere = history.versions.isEmpty || history.latest?.name == type.name
       try add(becoming: type, after: isThere ? history : NameHistory(history.versions, isRemoved: true))
     }
+    let names = Set(templates.map(\.name))
+    for template in schema.templates where !names.contains(template.name) { remove(template) }
+    for template in templates { try save(template) }
+    try checkTemplates()
   }
 
   private mutating func remove(_ type: RecordType) {

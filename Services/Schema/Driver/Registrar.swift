@@ -167,7 +167,28 @@ final class Registrar: Sendable {
       }
       reply.types.append(wire)
     }
+    for template in schema.templates {
+      let wire = CaravanWire.SubscriptionTemplate(template)
+      bytes += wire.encoded().count
+      guard bytes <= SchemaLimits.listBytes else {
+        throw CaravanError(
+          .limitExceeded, "'\(request.container)' has too many templates to list: remove some, or ask for types by name"
+        )
+      }
+      reply.templates.append(wire)
+    }
     return reply
+  }
+
+  /// The latest template of a name, read from storage each time: who subscribes gets what was promoted last.
+  /// - Throws: `noSuchObject`.
+  func template(_ request: TemplateRequest) async throws(CaravanError) -> TemplateReply {
+    let store = try store(request.container, request.environment)
+    try Registry.checkTemplateName(request.name)
+    guard let template = try await store.template(named: request.name), template.name == request.name else {
+      throw SchemaPlan.noTemplate(request.name, in: store.database.environment)
+    }
+    return TemplateReply(found: CaravanWire.SubscriptionTemplate(template))
   }
 
   /// Read from storage each time: what was taken away counts for whoever asks next.

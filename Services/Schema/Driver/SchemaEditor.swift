@@ -34,7 +34,8 @@ struct SchemaEditor: Sendable {
         cause: change.cause, source: source, differences: plan.differences)
       let reply = ChangeSchemaReply(change: CaravanWire.SchemaChange(made))
       guard !request.preview else { return reply }
-      let edit = RegistryEdit(added: plan.added, removed: plan.removed, change: made)
+      let edit = RegistryEdit(
+        added: plan.added, removed: plan.removed, templates: plan.templates, change: made)
       guard try await store.write(edit, after: state, by: standing) else { return nil }
       registrar.forget(plan.added.map(\.name) + plan.removed, in: store.database)
       host.log.info(
@@ -61,7 +62,7 @@ struct SchemaEditor: Sendable {
     case .promote(let promotion):
       guard environment == .production else { throw Self.wrongEnvironment("production takes types over") }
       let development = try await schemaOf(.development, store)
-      try plan.promote(promotion.types, of: development)
+      try plan.promote(promotion.types, templates: promotion.templates, of: development)
       return (plan, development.id)
     case .reset:
       guard environment == .development else { throw Self.wrongEnvironment("development is reset") }
@@ -71,7 +72,10 @@ struct SchemaEditor: Sendable {
     case .importTypes(let text):
       var types: [CaravanModel.RecordType] = []
       for type in text.types { types.append(try type.model()) }
-      try plan.import(types, promotableTo: try await schemaOf(.production, store), removes: text.removes)
+      var templates: [CaravanModel.SubscriptionTemplate] = []
+      for template in text.templates { templates.append(try template.model()) }
+      try plan.import(
+        types, templates: templates, promotableTo: try await schemaOf(.production, store), removes: text.removes)
     case .remove(let removal):
       try plan.remove(removal.field.isEmpty ? nil : removal.field, of: removal.type)
     case .index(let indexes):
@@ -80,6 +84,8 @@ struct SchemaEditor: Sendable {
         fields.append((field.name, try FieldIndexes(wire: try required(field.indexes, "indexes"))))
       }
       try plan.index(fields, of: indexes.type)
+    case .setTemplate(let template): try plan.set(try template.model())
+    case .removeTemplate(let removal): try plan.removeTemplate(named: removal.name)
     }
     return (plan, 0)
   }
@@ -102,8 +108,8 @@ extension ChangeSchemaRequest.Change {
     case .promote: .promoted
     case .reset: .reset
     case .importTypes: .imported
-    case .remove: .removed
-    case .index: .said
+    case .remove, .removeTemplate: .removed
+    case .index, .setTemplate: .said
     }
   }
 }

@@ -12,6 +12,8 @@ import CaravanWire
 /// - `history`: how the latest schema came from the one before. Field 1: an encoded `SchemaChange`. Those before it lie
 ///   under `schema.<id>` in a zone of their own, so that it costs nothing how many there are.
 /// - `retired`: field 1: types that were removed, as text: a line a name, which is followed by their ids.
+/// - `template.<name in lower case>`: field 1: an encoded `SubscriptionTemplate`. Where it was removed, that has only a
+///   version, and field 2 is 1. Earlier ones stand in the history.
 /// - `settings`: field 1: encoded `ContainerSettings`, written once.
 enum SchemaRecords {
   static let zone = "schema"
@@ -28,15 +30,38 @@ enum SchemaRecords {
   private static let size: UInt32 = 2
   private static let typePrefix = "type."
   private static let headPrefix = "head."
+  private static let templatePrefix = "template."
 
   static func typeName(_ id: UInt32) -> String { "\(typePrefix)\(id)" }
   static func headName(_ name: String) -> String { "\(headPrefix)\(name.lowercased())" }
+  static func templateName(_ name: String) -> String { "\(templatePrefix)\(name.lowercased())" }
   static func changeName(_ id: UInt32) -> String { "schema.\(id)" }
 
   static func isType(_ entry: CaravanModel.Entry) -> Bool { entry.name.hasPrefix(typePrefix) }
   /// In lower case; nil: the record is no name's.
   static func key(ofHead entry: CaravanModel.Entry) -> String? {
     entry.name.hasPrefix(headPrefix) ? String(entry.name.dropFirst(headPrefix.count)) : nil
+  }
+
+  /// In lower case; nil: the record is no template.
+  static func key(ofTemplate entry: CaravanModel.Entry) -> String? {
+    entry.name.hasPrefix(templatePrefix) ? String(entry.name.dropFirst(templatePrefix.count)) : nil
+  }
+
+  static func body(of template: TemplateState) -> [UInt8] {
+    let wire =
+      template.latest.map { CaravanWire.SubscriptionTemplate($0) }
+      ?? CaravanWire.SubscriptionTemplate(version: template.version)
+    var fields = RecordFields([content: .data(wire.encoded())])
+    if template.latest == nil { fields[removal] = .integer(1) }
+    return fields.body
+  }
+
+  static func template(_ entry: CaravanModel.Entry) throws(CaravanError) -> TemplateState {
+    let fields = try RecordFields(body: entry.body)
+    guard case .data(let bytes) = fields[content] else { throw damaged(entry) }
+    let template = try CaravanWire.SubscriptionTemplate.decode(bytes).model()
+    return TemplateState(version: template.version, latest: fields[removal] == .integer(1) ? nil : template)
   }
 
   static func body(of type: CaravanModel.RecordType) -> [UInt8] {

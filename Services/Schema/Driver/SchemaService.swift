@@ -6,9 +6,9 @@ import CaravanSchemaCore
 import CaravanStorageClient
 import CaravanWire
 
-/// The registry of containers and their record types: `svc.schema.propose|type|types|grants|change|history` and
-/// `svc.schema.container|containers`. Its state lies in storage, so any number of instances may run; each keeps for a
-/// second what changes with a restore, or when the operator says so.
+/// The registry of containers and their record types: `svc.schema.propose|type|types|template|grants|change|history`
+/// and `svc.schema.container|containers`. Its state lies in storage, so any number of instances may run; each keeps for
+/// a second what changes with a restore, or when the operator says so.
 package final class SchemaService: Service {
   private let service: ServiceHost
 
@@ -34,6 +34,9 @@ package final class SchemaService: Service {
         },
         Self.endpoint(.type) { (request: TypeRequest) throws(CaravanError) in try await registrar.type(request) },
         Self.endpoint(.types) { (request: ListTypesRequest) throws(CaravanError) in try await registrar.types(request)
+        },
+        Self.endpoint(.template) { (request: TemplateRequest) throws(CaravanError) in
+          try await registrar.template(request)
         },
         Self.endpoint(.grants) { (request: GrantsRequest) throws(CaravanError) in try await registrar.grants(request) },
         Self.endpoint(.change) { (request: ChangeSchemaRequest) throws(CaravanError) in

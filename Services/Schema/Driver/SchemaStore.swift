@@ -7,6 +7,8 @@ import CaravanWire
 struct RegistryState {
   /// As far as it was looked at: under one name, or under all.
   var names: [String: NameHistory] = [:]
+  /// By name in lower case, where all names were looked at.
+  var templates: [String: TemplateState] = [:]
   /// Types registered, under any name.
   var count: UInt32 = 0
   /// Their bytes, as far as they were counted.
@@ -23,7 +25,7 @@ struct RegistryState {
   /// The latest schema; 0: the history has not begun.
   var schema: UInt32 { latest?.id ?? 0 }
 
-  var registered: RegisteredSchema { RegisteredSchema(id: schema, count: count, names: names) }
+  var registered: RegisteredSchema { RegisteredSchema(id: schema, count: count, names: names, templates: templates) }
 
   func base(of record: String) -> Base { bases[record] ?? .absent }
   func history(of name: String) -> NameHistory { names[name.lowercased()] ?? NameHistory() }
@@ -34,6 +36,8 @@ struct RegistryEdit {
   let added: [CaravanModel.RecordType]
   /// Names.
   let removed: [String]
+  /// By name in lower case.
+  var templates: [String: TemplateState] = [:]
   let change: CaravanModel.SchemaChange
 }
 
@@ -89,6 +93,10 @@ struct SchemaStore: Sendable {
       case SchemaRecords.grants: state.granted = try SchemaRecords.granted(entry)
       case SchemaRecords.retired: state.retired = try SchemaRecords.retired(entry)
       default:
+        if let key = SchemaRecords.key(ofTemplate: entry) {
+          state.templates[key] = try SchemaRecords.template(entry)
+          break
+        }
         guard let key = SchemaRecords.key(ofHead: entry) else { continue }
         let (ids, isRemoved) = try SchemaRecords.versions(entry)
         let versions = if let types { ids.compactMap { types[$0] } } else { try await self.types(ids) }
@@ -142,6 +150,9 @@ struct SchemaStore: Sendable {
           SchemaRecords.headName(key),
           SchemaRecords.body(ofVersions: history.versions.map(\.id), isRemoved: history.isRemoved)))
     }
+    for (key, template) in edit.templates.sorted(by: { $0.key < $1.key }) {
+      saves.append(save(SchemaRecords.templateName(key), SchemaRecords.body(of: template)))
+    }
     var granted = state.granted.filter { !edit.removed.contains($0) }
     for type in edit.added { granted = try Registry.granted(granted, after: type) }
     if granted != state.granted { saves.append(save(SchemaRecords.grants, SchemaRecords.body(ofGranted: granted))) }
@@ -157,8 +168,8 @@ struct SchemaStore: Sendable {
     else {
       throw CaravanError(
         .limitExceeded,
-        "this changes \(edit.added.count + edit.removed.count) record types at once, \(bytes) bytes of the registry: "
-          + "change fewer at a time (--type)")
+        "this changes \(edit.added.count + edit.removed.count) record types and \(edit.templates.count) templates at "
+          + "once, \(bytes) bytes of the registry: change fewer at a time (--type, --template)")
     }
     try await keep(state.latest)
     switch try await storage.commit(to: zone, saves) {
@@ -244,6 +255,13 @@ struct SchemaStore: Sendable {
   }
 
   func hasTypes() async throws(CaravanError) -> Bool { try await !live([SchemaRecords.counter]).isEmpty }
+
+  /// nil: there is none of this name.
+  func template(named name: String) async throws(CaravanError) -> CaravanModel.SubscriptionTemplate? {
+    try await live([SchemaRecords.templateName(name)]).first.flatMap { (entry) throws(CaravanError) in
+      try SchemaRecords.template(entry).latest
+    }
+  }
 
   /// In the order of `ids`.
   func types(_ ids: [UInt32]) async throws(CaravanError) -> [CaravanModel.RecordType] {

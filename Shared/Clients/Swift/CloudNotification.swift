@@ -1,3 +1,4 @@
+internal import CaravanEncoding
 public import CaravanModel
 
 /// Something that the app has subscribed to has happened (CK-86).
@@ -30,8 +31,43 @@ public struct CloudNotification: Sendable, Hashable {
   /// How many notifications of the source have gone before this device had them: only with `missed`, and 0 where it was
   /// the cloud that missed something.
   public let skipped: UInt64
+  /// What it shows, and which values of the row it carries.
+  public let content: Content
   /// Where an app goes on that has dealt with this one and all before it.
   public internal(set) var cursor: NotificationCursor
+
+  /// What a notification shows, as its subscription says, and values of the row as it was then (CK-85). Of a row that
+  /// left an answer there are no values.
+  public struct Content: Sendable, Hashable {
+    /// Shown as it is, where the app has no text of `titleKey`; empty: none.
+    public var title = ""
+    /// Shown below the title, where the app has no text of `bodyKey`; empty: none.
+    public var body = ""
+    /// Of a text that the app has in its user's language; empty: none.
+    public var titleKey = ""
+    /// What that text takes, in order: values of the row as texts, an empty one for what it does not have.
+    public var titleArguments: [String] = []
+    /// Of a text that the app has in its user's language; empty: none.
+    public var bodyKey = ""
+    /// What that text takes, in order: values of the row as texts, an empty one for what it does not have.
+    public var bodyArguments: [String] = []
+    /// It counts the number on the app's icon up.
+    public var badges = false
+    /// The name of a sound that the app has; empty: none.
+    public var sound = ""
+    /// Values of the row by the names of its fields. A date is its Unix milliseconds, and bytes are their base 64.
+    public var fields: [String: Value] = [:]
+    /// The row had more than a notification carries: of texts there is the beginning, other values are missing.
+    public var isCut = false
+
+    /// Silent, and without values of the row.
+    public var isEmpty: Bool { self == Content() }
+
+    /// The app hears of it, and no person does.
+    public var isSilent: Bool {
+      title.isEmpty && body.isEmpty && titleKey.isEmpty && bodyKey.isEmpty && sound.isEmpty && !badges
+    }
+  }
 }
 
 /// Which notifications an app has dealt with. It is the app's to keep, as `description`.
@@ -125,12 +161,31 @@ extension CloudNotification {
       subscription: text(.subscription), reason: reason, database: integer(.isPublic) == 0 ? .private : .public,
       type: text(.type), zone: text(.zone), record: text(.record), version: UInt64(bitPattern: integer(.version)),
       device: text(.device), at: integer(.at), source: UInt64(bitPattern: integer(.source)),
-      number: UInt64(bitPattern: integer(.number)), skipped: 0, cursor: .start)
+      number: UInt64(bitPattern: integer(.number)), skipped: 0, content: Content(row), cursor: .start)
   }
 
   fileprivate init(missing count: UInt64, before next: CloudNotification, _ cursor: NotificationCursor) {
     self.init(
       subscription: "", reason: .missed, database: next.database, type: "", zone: "", record: "", version: 0,
-      device: "", at: 0, source: next.source, number: next.number - 1, skipped: count, cursor: cursor)
+      device: "", at: 0, source: next.source, number: next.number - 1, skipped: count, content: Content(),
+      cursor: cursor)
+  }
+}
+
+extension CloudNotification.Content {
+  fileprivate init(_ row: AppRow) {
+    func text(_ field: NotificationLog.Field) -> String { row[field.name].textValue ?? "" }
+    func texts(_ field: NotificationLog.Field) -> [String] {
+      if case .list(let items) = row[field.name] { items.map { $0.textValue ?? "" } } else { [] }
+    }
+    func isSet(_ field: NotificationLog.Field) -> Bool { (row[field.name].integerValue ?? 0) != 0 }
+    (title, body, titleKey, bodyKey, sound) = (
+      text(.title), text(.body), text(.titleKey), text(.bodyKey), text(.sound)
+    )
+    (titleArguments, bodyArguments) = (texts(.titleArguments), texts(.bodyArguments))
+    (badges, isCut) = (isSet(.badge), isSet(.isCut))
+    for member in (try? JSON.parse(text(.fields)))?.objectValue?.members ?? [] {
+      fields[member.name] = Value(member.value)
+    }
   }
 }

@@ -13,6 +13,17 @@ extension SchemaClient {
     return try reply.models()
   }
 
+  /// The latest template of this name, in whatever case.
+  /// - Throws: `noSuchObject`.
+  public func template(
+    named name: String, of container: ContainerID, in environment: CaravanModel.Environment
+  ) async throws(CaravanError) -> CaravanModel.SubscriptionTemplate {
+    let request = TemplateRequest(container: container.text, environment: environment.rawValue, name: name)
+    let reply: TemplateReply = try await bus.call(
+      request, to: SchemaMethod.template.subject, deadline: Self.deadline)
+    return try required(reply.found, "template").model()
+  }
+
   /// What of the container's records is not everybody's to see, as it is now (CK-04, CK-90).
   public func visibility(
     of container: ContainerID, in environment: CaravanModel.Environment, deadline: Duration = SchemaClient.deadline

@@ -8,6 +8,8 @@ public enum SchemaMethod: String, Sendable, Hashable, CaseIterable {
   case type
   /// `ListTypesRequest` → `ListTypesReply`
   case types
+  /// `TemplateRequest` → `TemplateReply`
+  case template
   /// `GrantsRequest` → `GrantsReply`
   case grants
   /// `ChangeSchemaRequest` → `ChangeSchemaReply`

@@ -65,6 +65,12 @@ extension ListTypesReply {
     for type in types { list.append(try type.model()) }
     return list
   }
+
+  public func templateModels() throws(CaravanError) -> [CaravanModel.SubscriptionTemplate] {
+    var list: [CaravanModel.SubscriptionTemplate] = []
+    for template in templates { list.append(try template.model()) }
+    return list
+  }
 }
 
 extension RetiredType {

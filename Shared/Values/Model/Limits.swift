@@ -102,6 +102,16 @@ public enum Limits {
   public static let queryPrefixes = 4
   /// Zones of which one query says how far its answer has to be.
   public static let querySeenZones = 16
+  /// What a subscription has its notifications show (CK-85): bytes of a title and of a body, each.
+  public static let notificationTextBytes = 1 << 10
+  /// Bytes of a localisation key, and of a sound's name.
+  public static let notificationKeyBytes = 128
+  /// Fields whose values one notification carries.
+  public static let notificationFields = 10
+  /// Fields whose values the text of one localisation key takes.
+  public static let notificationArguments = 10
+  /// Values of one notification all together, in bytes: what does not fit is left out.
+  public static let notificationValueBytes = 2 << 10
   /// Push targets of a user in one app, subscriptions that one names, and notifications it has not taken that are told.
   public static let pushTargets = 20
   public static let subscriptionsPerPushTarget = 100

@@ -58,12 +58,12 @@ public struct SchemaChange: Sendable, Hashable {
 
 /// One thing that is otherwise in one schema than in another.
 public struct SchemaDifference: Sendable, Hashable {
-  /// The record type's name.
+  /// The record type's name, or the template's.
   public var type: String
   /// nil: of the type as a whole.
   public var field: String?
   /// `type` or `field`, where that is new or gone; else what of it differs: a setting as `caravan schema set` names it,
-  /// `indexes`, or `grant` and a role.
+  /// `indexes`, or `grant` and a role. `template`: a template is new, gone, or another one.
   public var property: String
   /// Empty: it was not there.
   public var was: String
@@ -78,7 +78,9 @@ public struct SchemaDifference: Sendable, Hashable {
     self.now = now
   }
 
-  /// Whether a type or a field is gone.
+  fileprivate static let template = "template"
+
+  /// Whether a type, a field or a template is gone.
   public var isRemoval: Bool { now.isEmpty }
 }
 
@@ -89,6 +91,9 @@ extension SchemaDifference: CustomStringConvertible {
     switch (property, was.isEmpty, now.isEmpty) {
     case ("type", true, _), ("field", true, _): return "+ \(subject): \(now)"
     case ("type", _, true), ("field", _, true): return "- \(subject): \(was)"
+    case (Self.template, true, _): return "+ template \(subject): \(now)"
+    case (Self.template, _, true): return "- template \(subject): \(was)"
+    case (Self.template, _, _): return "~ template \(subject): \(was), now \(now)"
     case (_, _, _): return "~ \(subject): \(property) \(was), now \(now)"
     }
   }
@@ -152,6 +157,20 @@ extension SchemaDifference {
           type: new.name, property: "grant \(role.rawValue)", was: was[role].description, now: now[role].description))
     }
     return list
+  }
+}
+
+extension SchemaDifference {
+  /// What is otherwise of templates in `new` than in `old`, by name.
+  public static func between(_ old: [SubscriptionTemplate], _ new: [SubscriptionTemplate]) -> [SchemaDifference] {
+    let before = Dictionary(old.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    let after = Dictionary(new.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    return Set(before.keys).union(after.keys).sorted().compactMap { name in
+      let (was, now) = (before[name], after[name])
+      guard was?.withoutVersion != now?.withoutVersion else { return nil }
+      return SchemaDifference(
+        type: name, property: template, was: was?.description ?? "", now: now?.description ?? "")
+    }
   }
 }
 

@@ -23,15 +23,39 @@ public struct StandingQuery: Sendable, Hashable {
     case records(type: String, text: Query.Text?, zone: String?, Events)
     /// The zones of a private database: that one is made or deleted.
     case zones
+    /// What a template of the container's schema says: only as it is asked for, as the cloud makes `records` of it.
+    /// - Parameters:
+    ///   - arguments: values of the `?` in the template's text, in order.
+    ///   - zone: nil: in all zones of the database.
+    case template(String, arguments: [Value], zone: String?)
+  }
+
+  /// One state of a template.
+  public struct TemplateVersion: Sendable, Hashable {
+    public var name: String
+    public var version: UInt32
+
+    public init(name: String, version: UInt32) {
+      self.name = name
+      self.version = version
+    }
   }
 
   /// The app's name for it, one of its user's in the database: `RecordName` says which are possible.
   public var id: String
   public var subject: Subject
+  /// What its notifications show.
+  public var shows: NotificationContent
+  /// What the cloud has made it from; later changes of that template are not in it. nil: from no template.
+  public var source: TemplateVersion?
 
-  public init(id: String, _ subject: Subject) {
+  public init(
+    id: String, _ subject: Subject, shows: NotificationContent = NotificationContent(), source: TemplateVersion? = nil
+  ) {
     self.id = id
     self.subject = subject
+    self.shows = shows
+    self.source = source
   }
 }
 

@@ -98,13 +98,16 @@ public struct Location: Sendable, Hashable {
 /// Another record of the same zone.
 public struct Reference: Sendable, Hashable {
   /// What is done when a target is deleted.
-  public enum Kind: Sendable, Hashable {
+  public enum Kind: Sendable, Hashable, CaseIterable {
     /// A name and no more: nothing is checked.
     case plain
     /// Deleting the target deletes whoever refers to it, in the same commit (CK-27).
     case owning
     /// While it is referred to, the target cannot be deleted (CK-28).
     case validating
+
+    /// What becomes of whoever refers to a target that is deleted, in a word.
+    public var word: String { "\(self)" }
   }
 
   /// Name of the record referred to.

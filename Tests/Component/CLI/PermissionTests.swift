@@ -101,7 +101,7 @@ struct PermissionTests {
       ["zones", "changes", "fetch", "log", "heads", "lease", "cursor", "commit", "commits"].map {
         "svc.storage.3.\($0)"
       }
-        + ["svc.query.abc", "svc.query.4.shard", "svc.schema.type", "svc.schema.container"],
+        + ["svc.query.abc", "svc.query.4.shard", "svc.schema.type", "svc.schema.template", "svc.schema.container"],
       ["changes.4", "svc.query.4.find"]
     ),
     (.push, [], ["svc.push.register", "svc.push.deliver"]),

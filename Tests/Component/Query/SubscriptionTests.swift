@@ -164,6 +164,17 @@ struct Told: Sendable {
   let record: String
   let number: Int64
   let version: Seq
+  /// All of its fields.
+  let log: RecordFields
+
+  func text(_ field: NotificationLog.Field) -> String? {
+    if case .text(let text) = log[field.rawValue] { text } else { nil }
+  }
+
+  func texts(_ field: NotificationLog.Field) -> [String]? {
+    guard case .list(let items) = log[field.rawValue] else { return nil }
+    return items.map { if case .text(let text) = $0 { text } else { "" } }
+  }
 }
 
 extension Cluster {
@@ -185,9 +196,11 @@ extension Cluster {
   }
 
   /// The notifications of a user, in the order in which they came, once there are so many.
-  func log(of user: UserID = alice, atLeast count: Int) throws -> [Told] {
+  func log(
+    of user: UserID = alice, in environment: CaravanModel.Environment = .development, atLeast count: Int
+  ) throws -> [Told] {
     let zone = try zone(
-      NotificationLog.name, in: DatabaseID(container: album.container, environment: .development, owner: user))
+      NotificationLog.name, in: DatabaseID(container: album.container, environment: environment, owner: user))
     let clock = simulation.host("test").host.clock
     let deadline = clock.now + .seconds(30)
     return try simulation.run {
@@ -213,6 +226,7 @@ extension Told {
     }
     self.init(
       subscription: text(.subscription), reason: try #require(NotificationLog.Reason(rawValue: text(.reason))),
-      zone: text(.zone), record: text(.record), number: number(.number), version: UInt64(number(.version)))
+      zone: text(.zone), record: text(.record), number: number(.number), version: UInt64(number(.version)),
+      log: fields)
   }
 }

@@ -1,4 +1,4 @@
-public import CaravanEncoding
+internal import CaravanEncoding
 public import CaravanModel
 
 extension Value {
@@ -28,24 +28,6 @@ extension Value {
     case .integer(let number) where kind != .date: .int(number)
     case .real(let number): .double(number)
     case .null, .text, .integer, .data, .asset, .assetList, .location, .reference, .list: .string(shown(of: kind))
-    }
-  }
-
-  /// As programs read it: bytes in base 64, an object as `{"size": n}`, a date in Unix
-  /// milliseconds, a place as `{"latitude": n, "longitude": n}`, a reference as `{"record": name, "kind": word}`.
-  public var json: JSON {
-    switch self {
-    case .null: .null
-    case .text(let text): .string(text)
-    case .integer(let number): .int(number)
-    case .real(let number): .double(number)
-    case .data(let bytes): .string(Base64.encode(bytes))
-    case .asset(let manifest): ["size": .int(Int64(clamping: manifest.size))]
-    case .assetList(_, let size): ["size": .int(Int64(clamping: size))]
-    case .location(let place): ["latitude": .double(place.latitude), "longitude": .double(place.longitude)]
-    case .reference(let reference):
-      ["record": .string(reference.target), "kind": .string(ReferenceText.word(of: reference.kind))]
-    case .list(let items): .array(items.map(\.json))
     }
   }
 }

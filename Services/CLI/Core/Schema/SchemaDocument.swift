@@ -11,9 +11,14 @@ public import CaravanModel
 ///         GRANT READ TO "_world"
 ///     ) WITH (conflicts fieldMerge, ttl 30d);
 ///
+///     TEMPLATE named ON photos
+///         WHERE 'name = ?'
+///         EVENTS enters
+///         TITLE KEY 'NEW_PHOTO' (name);
+///
 /// Grammar, keywords in any case, `//` and `--` to the end of the line and `/* */` are comments:
 ///
-///     schema  = "DEFINE" "SCHEMA" *(type ";")
+///     schema  = "DEFINE" "SCHEMA" *((type / template) ";")
 ///     type    = "RECORD" "TYPE" name "(" item *("," item) ")" ["WITH" "(" setting *("," setting) ")"]
 ///     item    = name kind *("QUERYABLE" / "SORTABLE" / "SEARCHABLE") / "GRANT" right *("," right) "TO" name
 ///     kind    = ["ENCRYPTED"] (value / "LIST" "<" value ">")
@@ -22,18 +27,27 @@ public import CaravanModel
 ///     right   = "READ" / "CREATE" / "WRITE"
 ///     setting = word word                             as `caravan schema set` names and takes them; `grants nothing`
 ///     name    = word / DQUOTE 1*character DQUOTE
+///     template = "TEMPLATE" name "ON" name *clause        each clause once, in any order
+///     clause  = "WHERE" text / "EVENTS" event *("," event) / ("TITLE" / "BODY") text / "BADGE" / "SOUND" text
+///             / ("TITLE" / "BODY") "KEY" text ["(" name *("," name) ")"] / "FIELDS" name *("," name)
+///     event   = "enters" / "leaves" / "changes"           without the clause: all of them
+///     text    = "'" *character "'"                        a quote in it is written twice
 ///
 /// A field without words behind its kind is not queried. A type without grants has the usual ones, and one without
 /// settings behaves as usual: the text says all that is otherwise. Fields that every record has (`___createTime` and
-/// others) may stand in it, and say nothing.
+/// others) may stand in it, and say nothing. A template without what notifications show makes silent subscriptions.
 public struct SchemaDocument: Sendable, Hashable {
   /// Of the text.
   public static let maximumBytes = 1 << 20
   /// Types of one text: as many as one change writes.
   public static let maximumTypes = 190
+  /// Templates of one text: as many as a container has.
+  public static let maximumTemplates = 100
 
   /// In the order in which they stand. Their ids are 0, and everything that can be left open is said.
   public let types: [RecordType]
+  /// In the order in which they stand. Their versions are 0.
+  public let templates: [SubscriptionTemplate]
 
   /// - Throws: `schemaViolation` with line and column (in characters, from 1), what was found there and what is
   ///   expected; `limitExceeded`; `featureDisabled` for what Caravan does not have.
@@ -43,11 +57,12 @@ public struct SchemaDocument: Sendable, Hashable {
         .limitExceeded, "the schema's text has \(text.utf8.count) bytes: the limit is \(Self.maximumBytes)")
     }
     var parser = try SchemaDocumentParser(text)
-    types = try parser.document()
+    (types, templates) = try parser.document()
   }
 
   /// What a registry has.
-  public init(_ types: [RecordType]) {
+  public init(_ types: [RecordType], templates: [SubscriptionTemplate] = []) {
+    self.templates = templates.map(\.withoutVersion)
     self.types = types.map { type in
       var type = type
       (type.id, type.definition) = (0, 0)
@@ -66,7 +81,14 @@ public struct SchemaDocument: Sendable, Hashable {
 extension SchemaDocument: CustomStringConvertible {
   /// Parses to the same value; two schemas that are the same have the same text.
   public var description: String {
-    "DEFINE SCHEMA\n" + types.sorted { $0.name < $1.name }.map { "\n\($0.declaration)\n" }.joined()
+    "DEFINE SCHEMA\n"
+      + (types.sorted { $0.name < $1.name }.map(\.declaration)
+      + templates.sorted { $0.name < $1.name }.map(\.declaration)).map { "\n\($0)\n" }.joined()
+  }
+
+  /// What is otherwise here than in `old`.
+  public func differences(from old: SchemaDocument) -> [SchemaDifference] {
+    SchemaDifference.between(old.types, types) + SchemaDifference.between(old.templates, templates)
   }
 }
 
@@ -87,6 +109,13 @@ extension RecordType {
     if TypeGrants.Role.allCases.allSatisfy({ grants[$0].isEmpty }) { settings.append(SchemaSettings.noGrants) }
     let with = settings.isEmpty ? "" : " WITH (\(settings.joined(separator: ", ")))"
     return "RECORD TYPE \(name.quotedIfNeeded) (\n    " + items.joined(separator: ",\n    ") + "\n)\(with);"
+  }
+}
+
+extension SubscriptionTemplate {
+  fileprivate var declaration: String {
+    let first = "TEMPLATE \(name.quotedIfNeeded) ON \(type.quotedIfNeeded)"
+    return ([first] + clauses(\.quotedIfNeeded)).joined(separator: "\n    ") + ";"
   }
 }
 

@@ -5,12 +5,13 @@ struct SchemaDocumentParser {
   private enum Token: Equatable {
     case word(String)
     case quoted(String)
+    case text(String)
     case symbol(Character)
     case end
 
     var text: String {
       switch self {
-      case .word(let word), .quoted(let word): "'\(word.prefix(80))'"
+      case .word(let word), .quoted(let word), .text(let word): "'\(word.prefix(80))'"
       case .symbol(let symbol): "'\(symbol)'"
       case .end: "the end"
       }
@@ -34,7 +35,7 @@ struct SchemaDocumentParser {
 
   private let characters: [Character]
   private var position = 0
-  private var tokenStart = 0
+  private(set) var tokenStart = 0
   private var token = Token.end
 
   init(_ text: String) throws(CaravanError) {
@@ -42,10 +43,11 @@ struct SchemaDocumentParser {
     try advance()
   }
 
-  mutating func document() throws(CaravanError) -> [RecordType] {
+  mutating func document() throws(CaravanError) -> (types: [RecordType], templates: [SubscriptionTemplate]) {
     try keyword("DEFINE", "DEFINE SCHEMA, with which a schema begins")
     try keyword("SCHEMA", "SCHEMA after DEFINE")
     var types: [RecordType] = []
+    var templates: [SubscriptionTemplate] = []
     var names: Set<String> = []
     while token != .end {
       let start = tokenStart
@@ -54,20 +56,29 @@ struct SchemaDocumentParser {
           .featureDisabled,
           "\(place(start)): roles of one's own are not kept: use \"_world\", \"_icloud\", \"_creator\"")
       }
-      try keyword("RECORD", "RECORD TYPE or the end")
-      try keyword("TYPE", "TYPE after RECORD")
-      let type = try recordType()
-      guard names.insert(type.name.lowercased()).inserted else {
-        throw refusal(at: start, "record type '\(type.name)' stands twice (case does not count): leave one out")
+      let kind: String
+      let name: String
+      if try takes("TEMPLATE") {
+        templates.append(try template())
+        (kind, name) = ("template", templates.last?.name ?? "")
+      } else {
+        try keyword("RECORD", "RECORD TYPE, TEMPLATE or the end")
+        try keyword("TYPE", "TYPE after RECORD")
+        types.append(try recordType())
+        (kind, name) = ("record type", types.last?.name ?? "")
       }
-      types.append(type)
-      guard types.count <= SchemaDocument.maximumTypes else {
+      guard names.insert("\(kind) \(name.lowercased())").inserted else {
+        throw refusal(at: start, "\(kind) '\(name)' stands twice (case does not count): leave one out")
+      }
+      guard types.count <= SchemaDocument.maximumTypes, templates.count <= SchemaDocument.maximumTemplates else {
         throw CaravanError(
-          .limitExceeded, "the schema has more than \(SchemaDocument.maximumTypes) record types: import it in parts")
+          .limitExceeded,
+          "the schema has more than \(SchemaDocument.maximumTypes) record types, or more than "
+            + "\(SchemaDocument.maximumTemplates) templates: import it in parts")
       }
-      try symbol(";", "';' after record type '\(type.name)'")
+      try symbol(";", "';' after \(kind) '\(name)'")
     }
-    return types
+    return (types, templates)
   }
 
   // MARK: Types
@@ -201,32 +212,34 @@ struct SchemaDocumentParser {
 
   // MARK: Tokens
 
-  private func isKeyword(_ word: String) -> Bool {
+  func isKeyword(_ word: String) -> Bool {
     if case .word(let text) = token { text.uppercased() == word } else { false }
   }
 
-  private mutating func takes(_ word: String) throws(CaravanError) -> Bool {
+  mutating func takes(_ word: String) throws(CaravanError) -> Bool {
     guard isKeyword(word) else { return false }
     try advance()
     return true
   }
 
-  private mutating func keyword(_ word: String, _ expected: String) throws(CaravanError) {
+  mutating func keyword(_ word: String, _ expected: String) throws(CaravanError) {
     guard try takes(word) else { throw unexpected(expected) }
   }
 
-  private mutating func symbol(_ symbol: Character, _ expected: String) throws(CaravanError) {
+  mutating func symbol(_ symbol: Character, _ expected: String) throws(CaravanError) {
     guard token == .symbol(symbol) else { throw unexpected(expected) }
     try advance()
   }
 
-  private mutating func comma() throws(CaravanError) -> Bool {
-    guard token == .symbol(",") else { return false }
+  mutating func comma() throws(CaravanError) -> Bool { try takesSymbol(",") }
+
+  mutating func takesSymbol(_ symbol: Character) throws(CaravanError) -> Bool {
+    guard token == .symbol(symbol) else { return false }
     try advance()
     return true
   }
 
-  private mutating func name(_ expected: String) throws(CaravanError) -> String {
+  mutating func name(_ expected: String) throws(CaravanError) -> String {
     switch token {
     case .quoted(let name):
       try advance()
@@ -234,7 +247,7 @@ struct SchemaDocumentParser {
     case .word(let name) where !Self.keywords.contains(name.uppercased()):
       try advance()
       return name
-    case .word, .symbol, .end: throw unexpected("\(expected) (in double quotes if it is a word of the language)")
+    case .word, .text, .symbol, .end: throw unexpected("\(expected) (in double quotes if it is a word of the language)")
     }
   }
 
@@ -247,6 +260,7 @@ struct SchemaDocumentParser {
     }
     let first = characters[position]
     if first == "\"" { return token = .quoted(try quoted()) }
+    if first == "'" { return token = .text(try singleQuoted()) }
     guard Self.isWord(first) else {
       position += 1
       return token = .symbol(first)
@@ -264,6 +278,31 @@ struct SchemaDocumentParser {
     }
     position += 1
     return String(characters[start..<position - 1])
+  }
+
+  /// A quote that stands twice is one of the text.
+  private mutating func singleQuoted() throws(CaravanError) -> String {
+    var text = ""
+    position += 1
+    while position < characters.count {
+      guard characters[position] == "'" else {
+        text.append(characters[position])
+        position += 1
+        continue
+      }
+      position += 1
+      guard position < characters.count, characters[position] == "'" else { return text }
+      text.append("'")
+      position += 1
+    }
+    throw refusal(at: tokenStart, "a text in single quotes has no end")
+  }
+
+  /// The next token, which is to be a text in single quotes.
+  mutating func text(_ expected: String) throws(CaravanError) -> String {
+    guard case .text(let text) = token else { throw unexpected("\(expected) in single quotes") }
+    try advance()
+    return text
   }
 
   private mutating func skipBlanks() throws(CaravanError) {
@@ -292,11 +331,11 @@ struct SchemaDocumentParser {
     character.isASCII && (character.isLetter || character.isNumber) || character == "_" || character == "-"
   }
 
-  private func unexpected(_ expected: String) -> CaravanError {
+  func unexpected(_ expected: String) -> CaravanError {
     refusal(at: tokenStart, "expected \(expected), found \(token.text)")
   }
 
-  private func refusal(at offset: Int, _ message: String) -> CaravanError {
+  func refusal(at offset: Int, _ message: String) -> CaravanError {
     CaravanError(.schemaViolation, "\(place(offset)): \(message)")
   }
 

@@ -78,6 +78,12 @@ public enum TypedText {
     return .text(text)
   }
 
+  /// The same, where a text may be in single quotes, so that digits can be one.
+  public static func parameter(_ text: String) -> Value {
+    guard text.count > 1, text.hasPrefix("'"), text.hasSuffix("'") else { return guess(text) }
+    return .text(String(text.dropFirst().dropLast()))
+  }
+
   private static func mismatch(_ text: String, _ name: String, _ expected: String) -> CaravanError {
     CaravanError(.schemaViolation, "'\(name)' takes \(expected), not '\(text.prefix(80))'")
   }
@@ -100,15 +106,6 @@ public enum ReferenceText {
   /// What reads as the same reference.
   public static func text(_ reference: Reference) -> String {
     let isClear = reference.kind == .plain && !words.contains { reference.target.hasPrefix("\($0.word):") }
-    return isClear ? reference.target : "\(word(of: reference.kind)):\(reference.target)"
-  }
-
-  /// What becomes of it when its target is deleted, in a word.
-  public static func word(of kind: Reference.Kind) -> String {
-    switch kind {
-    case .plain: "plain"
-    case .owning: "owning"
-    case .validating: "validating"
-    }
+    return isClear ? reference.target : "\(reference.kind.word):\(reference.target)"
   }
 }

@@ -4,19 +4,21 @@ internal import CaravanModel
 internal import CaravanRuntime
 internal import CaravanWire
 
-/// `caravan schema history|diff|promote|reset|export|import|remove|index`: a container's schema as a whole (CK-90 to
-/// CK-95).
+/// `caravan schema history|diff|promote|reset|export|import|remove|index|template`: a container's schema as a whole
+/// (CK-90 to CK-95).
 enum SchemaChangeCommands {
   private static let types = Flag<[String]>(
     "type", "T", "only this record type; repeatable; else all", default: [])
+  private static let templates = Flag<[String]>(
+    "template", "NAME", "only this template of subscriptions; repeatable; without --type too, all", default: [])
   private static let type = Flag<String>("type", "T", "the record type: a table's name")
   private static let field = Flag<String?>("field", "F", "only this field of it")
-  private static let isPreview = Flag<Bool>("dry-run", "show what would change, and change nothing")
+  static let isPreview = Flag<Bool>("dry-run", "show what would change, and change nothing")
   private static let removes = Flag<Bool>("remove", "what the text leaves out may go")
   private static let last = Flag<Int>("last", "N", "so many changes", default: 20)
   private static let out = Flag<String?>("out", "FILE", "write it there; else it is printed")
-  private static let json = Flag<Bool>("json", "for programs")
-  private static let common: FlagList = [SchemaCommands.container, SchemaCommands.credentials] + SchemaCommands.place
+  static let json = Flag<Bool>("json", "for programs")
+  static let common: FlagList = [SchemaCommands.container, SchemaCommands.credentials] + SchemaCommands.place
 
   static let tools = [
     Tool(
@@ -33,10 +35,11 @@ enum SchemaChangeCommands {
     Tool(
       Command(
         "caravan schema promote",
-        "Brings to production what development has more: types, fields, settings, grants and indexes, never data.",
-        flags: [types, isPreview, json] + common), changesCloud: true
+        "Brings to production what development has more: types, fields, settings, grants, indexes and templates, never "
+          + "data.",
+        flags: [types, templates, isPreview, json] + common), changesCloud: true
     ) { options, terminal in
-      let promotion = PromoteTypes(types: options[types])
+      let promotion = PromoteTypes(types: options[types], templates: options[templates])
       try await change(.promote(promotion), in: .production, options, terminal)
     },
     Tool(
@@ -55,8 +58,10 @@ enum SchemaChangeCommands {
         "caravan schema import", "Makes development's schema exactly as a text says.", operands: .init("FILE", 1...1),
         flags: [removes, isPreview, json] + common), changesCloud: true
     ) { options, terminal in
-      let types = try document(options.operands[0]).types.map { RecordType($0) }
-      let text = ImportTypes(types: types, removes: options[removes])
+      let document = try document(options.operands[0])
+      let text = ImportTypes(
+        types: document.types.map { RecordType($0) }, removes: options[removes],
+        templates: document.templates.map { SubscriptionTemplate($0) })
       try await change(.importTypes(text), in: .development, options, terminal)
     },
     Tool(
@@ -86,7 +91,7 @@ enum SchemaChangeCommands {
     },
   ]
 
-  private static func session<R: Sendable>(
+  static func session<R: Sendable>(
     _ options: Options, _ terminal: Terminal, _ body: @Sendable (SchemaSession) async throws(CaravanError) -> R
   ) async throws(CaravanError) -> R {
     try await SchemaSession.with(
@@ -96,7 +101,7 @@ enum SchemaChangeCommands {
 
   // MARK: Changes
 
-  private static func change(
+  static func change(
     _ wanted: ChangeSchemaRequest.Change, in environment: CaravanModel.Environment, _ options: Options,
     _ terminal: Terminal
   ) async throws(CaravanError) {
@@ -136,11 +141,11 @@ enum SchemaChangeCommands {
     let text = try options.operands.first.map { (file) throws(CaravanError) in try document(file) }
     let (old, new) = try await session(options, terminal) {
       (session) throws(CaravanError) -> (SchemaDocument, SchemaDocument) in
-      let development = SchemaDocument(try await session.types(in: .development))
+      let development = try await whole(session, .development)
       if let text { return (development, text) }
-      return (SchemaDocument(try await session.types(in: .production)), development)
+      return (try await whole(session, .production), development)
     }
-    let differences = CaravanModel.SchemaDifference.between(old.types, new.types)
+    let differences = new.differences(from: old)
     if options[json] { return terminal.say(JSON.array(differences.map(\.json)).encoded()) }
     let what = text == nil ? "development and production" : "the text and development"
     terminal.say(differences.isEmpty ? "\(what) are the same" : SchemaChangeText.lines(differences))
@@ -148,13 +153,23 @@ enum SchemaChangeCommands {
 
   private static func export(_ options: Options, _ terminal: Terminal) async throws(CaravanError) {
     let environment = try Environment(flag: options[SchemaCommands.environment])
-    let types = try await session(options, terminal) { (session) throws(CaravanError) in
-      try await session.types(in: environment)
+    let document = try await session(options, terminal) { (session) throws(CaravanError) -> SchemaDocument in
+      try await whole(session, environment)
     }
-    let text = SchemaDocument(types).description
+    let text = document.description
     guard let file = options[out] else { return terminal.say(String(text.dropLast())) }
     try LocalFile(writing: file).write(Array(text.utf8))
-    terminal.say("\(types.count) record types of \(environment.rawValue): \(file)")
+    terminal.say(
+      "\(document.types.count) record types and \(document.templates.count) templates of \(environment.rawValue): "
+        + file
+    )
+  }
+
+  private static func whole(
+    _ session: SchemaSession, _ environment: CaravanModel.Environment
+  ) async throws(CaravanError) -> SchemaDocument {
+    let schema = try await session.schema(in: environment)
+    return SchemaDocument(schema.types, templates: schema.templates)
   }
 
   private static func document(_ file: String) throws(CaravanError) -> SchemaDocument {

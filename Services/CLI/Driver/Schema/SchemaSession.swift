@@ -27,13 +27,15 @@ struct SchemaSession: Sendable {
     }
   }
 
-  /// The latest version of every type, by name.
-  func types(in environment: CaravanModel.Environment) async throws(CaravanError) -> [CaravanModel.RecordType] {
+  /// The latest version of every type and template, by name.
+  func schema(
+    in environment: CaravanModel.Environment
+  ) async throws(CaravanError) -> (types: [CaravanModel.RecordType], templates: [CaravanModel.SubscriptionTemplate]) {
     let request = ListTypesRequest(container: container.text, environment: environment.rawValue)
     guard case .list(let reply)? = try await perform(SchemaCall(call: .list(request))).answer else {
       throw Self.otherAnswer
     }
-    return try reply.models()
+    return (try reply.models(), try reply.templateModels())
   }
 
   /// - Parameter isPreview: nothing is changed.

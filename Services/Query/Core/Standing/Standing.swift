@@ -7,6 +7,8 @@ package struct Standing: Sendable {
   /// nil: records of all zones count.
   package let zone: String?
   package let events: StandingQuery.Events
+  /// What its notifications show.
+  package let content: BoundContent
 
   /// - Throws: `schemaViolation`, `invalidData` or `limitExceeded`, as a query with its text.
   package init(_ query: StandingQuery, _ type: RecordType, in database: DatabaseID) throws(CaravanError) {
@@ -17,6 +19,7 @@ package struct Standing: Sendable {
       if let text { try type.expression(Query(database: database, type: type.name, text: text)) } else { nil }
     self.zone = zone
     self.events = events
+    content = BoundContent(query.shows, type)
   }
 
   /// nil: it is looked at with each record of its type.

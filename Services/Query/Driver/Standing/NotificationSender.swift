@@ -90,7 +90,7 @@ actor NotificationSender {
     var mutations: [CaravanModel.Mutation] = []
     for hit in hits where !state.known.contains(hit.mark) {
       guard try await isVisible(hit) else { continue }
-      mutations.append(mutation(of: hit, number: state.number))
+      mutations.append(mutation(of: hit, showing: try await shown(by: hit), number: state.number))
       state.number += 1
       state.add(hit.mark)
     }
@@ -104,10 +104,22 @@ actor NotificationSender {
     metrics.notifications.add(mutations.count)
   }
 
-  private func mutation(of hit: PendingHit, number: UInt64) -> CaravanModel.Mutation {
+  /// What a notification shows now: values of fields that were removed since are not told any more.
+  private func shown(by hit: PendingHit) async throws(CaravanError) -> RecordFields {
+    let shown = try RecordFields(body: hit.shown)
+    guard shown.hasValues else { return shown }
+    do { return shown.current(in: try await types.type(named: hit.type, of: hit.database, isFresh: false)) } catch {
+      guard error.code == .tableNotFound else { throw error }
+      return shown.current(in: nil)
+    }
+  }
+
+  private func mutation(
+    of hit: PendingHit, showing shown: RecordFields, number: UInt64
+  ) -> CaravanModel.Mutation {
     typealias Field = NotificationLog.Field
     let happening = hit.happening
-    var fields = RecordFields()
+    var fields = shown
     func set(_ field: Field, _ value: CaravanModel.Value) { fields[field.rawValue] = value }
     set(.subscription, .text(hit.subscription))
     set(.reason, .text(hit.reason.rawValue))

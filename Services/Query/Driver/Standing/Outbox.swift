@@ -31,6 +31,8 @@ struct PendingHit: Sendable {
   let type: String
   let viewer: Query.Viewer?
   let happening: Happening
+  /// What it shows, as an encoded body with fields of the log.
+  let shown: [UInt8]
 }
 
 /// Notifications between the transaction that found them and their log, on the index's writing connection: the index,
@@ -40,16 +42,21 @@ struct Outbox {
 
   init(_ connection: Connection) { self.connection = connection }
 
-  func add(_ reason: NotificationLog.Reason, of happening: Happening, to standing: Int64) throws(CaravanError) {
+  /// - Parameter shown: what it shows, as an encoded body with fields of the log.
+  func add(
+    _ reason: NotificationLog.Reason, of happening: Happening, to standing: Int64,
+    showing shown: [UInt8] = []
+  ) throws(CaravanError) {
     try connection.run(
       """
       INSERT INTO outbox(
         partition, container, environment, owner, user, name, type, viewer, reason, zone, record, version, writer,
-        maker, at)
-      SELECT partition, container, environment, owner, user, name, coalesce(type_name, ''), viewer, ?, ?, ?, ?, ?, ?, ?
+        maker, at, shown)
+      SELECT partition, container, environment, owner, user, name, coalesce(type_name, ''), viewer, ?, ?, ?, ?, ?, ?, ?,
+        ?
       FROM standing LEFT JOIN standing_types USING (in_table) WHERE id = ?
       """, reason.rawValue, happening.zone, happening.record, happening.version, happening.writer, happening.maker,
-      happening.at.milliseconds, standing)
+      happening.at.milliseconds, shown, standing)
   }
 
   /// Logs that something waits for, of these partitions.
@@ -75,8 +82,8 @@ struct Outbox {
     let skipped = max(0, count - Int64(NotificationLog.kept))
     let hits = try connection.all(
       """
-      SELECT id, owner, name, type, viewer IS NULL, viewer, reason, zone, record, version, writer, maker, at FROM outbox
-      WHERE partition = ? AND user = ? AND container = ? AND environment = ? ORDER BY id LIMIT ? OFFSET ?
+      SELECT id, owner, name, type, viewer IS NULL, viewer, reason, zone, record, version, writer, maker, at, shown
+      FROM outbox WHERE partition = ? AND user = ? AND container = ? AND environment = ? ORDER BY id LIMIT ? OFFSET ?
       """, partition.number, log.user.text, log.container.text, log.environment.rawValue, Int64(most), skipped
     ) { row throws(CaravanError) -> PendingHit? in
       guard let reason = NotificationLog.Reason(rawValue: row.text(6)) else { return nil }
@@ -87,7 +94,8 @@ struct Outbox {
         viewer: row.flag(4) ? nil : Query.Viewer(text: row.text(5)),
         happening: Happening(
           zone: row.text(7), record: row.text(8), version: row.unsigned(9), writer: row.text(10), maker: row.text(11),
-          at: WallTime(milliseconds: row.integer(12))))
+          at: WallTime(milliseconds: row.integer(12))),
+        shown: row.bytes(13))
     }.compactMap(\.self)
     return (hits, skipped)
   }

@@ -1,5 +1,6 @@
 import CaravanBus
 import CaravanModel
+import CaravanQuery
 import CaravanQueryCore
 import CaravanRuntime
 import CaravanStorageClient
@@ -33,10 +34,11 @@ extension QueryHandler {
   }
 
   private func save(
-    _ query: CaravanModel.StandingQuery, of user: UserID, _ viewer: CaravanModel.Query.Viewer?, _ database: DatabaseID,
+    _ asked: CaravanModel.StandingQuery, of user: UserID, _ viewer: CaravanModel.Query.Viewer?, _ database: DatabaseID,
     in partition: Partition, after prepare: @escaping Preparation
   ) async throws(CaravanError) {
-    try Self.check(query.id)
+    try Self.check(asked.id)
+    let query = try await kept(asked, database)
     var type: CaravanModel.RecordType?
     var isScan = false
     switch query.subject {
@@ -45,11 +47,11 @@ extension QueryHandler {
         throw CaravanError(.invalidData, "a public database has one zone: subscribe to its records")
       }
     case .records(let name, let text, _, _):
-      // Checks all that a query has, and that the viewer sees such records.
-      let asked = Query(database: database, type: name, text: text, viewer: viewer)
-      let found = try await compiled(asked).type
+      let found = try await self.type(
+        of: Query(database: database, type: name, text: text, viewer: viewer), showing: query.shows)
       isScan = try Standing(query, found, in: database).anchors == nil
       type = found
+    case .template: preconditionFailure("subscription '\(query.id)' is kept without what its template says")
     }
     try await prepare(database)
     try await checkRoom(for: query.id, of: user, database, isScan ? type : nil, in: partition)
@@ -58,6 +60,58 @@ extension QueryHandler {
     try await wait(database, in: partition, after: prepare) { reader async throws(CaravanError) in
       try await reader.standing(query.id, of: user, database) == CaravanWire.StandingQuery(query).encoded()
     }
+  }
+
+  /// What becomes of a subscription that is asked for: of one from a template what that says now, so that later changes
+  /// of the template do not change it.
+  /// - Throws: `schemaViolation` for a query in production that is from no template; `noSuchObject` for the template;
+  ///   `invalidData` where its parameters are not bound.
+  private func kept(
+    _ asked: CaravanModel.StandingQuery, _ database: DatabaseID
+  ) async throws(CaravanError) -> CaravanModel.StandingQuery {
+    switch asked.subject {
+    case .zones: return asked
+    case .records(let type, _, _, _):
+      guard asked.source == nil else {
+        throw CaravanError(
+          .invalidData, "subscription '\(asked.id)' has a query and a template: ask for it with one of them")
+      }
+      guard database.environment == .development else {
+        throw CaravanError(
+          .schemaViolation,
+          "production takes subscriptions to records from templates only: define one for '\(type)' in development "
+            + "(caravan schema template set), promote it (caravan schema promote), and subscribe with its name")
+      }
+      return asked
+    case .template(let name, let arguments, let zone):
+      let template = try await types.template(named: name, of: database)
+      let parameters = try template.parameters
+      guard parameters == arguments.count else {
+        throw CaravanError(
+          .invalidData,
+          "template '\(name)' has \(parameters) parameters, and \(arguments.count) are bound: give a value for each")
+      }
+      if let unbound = arguments.firstIndex(of: .null) {
+        throw CaravanError(
+          .invalidData, "parameter \(unbound + 1) of template '\(name)' is bound to null: give it a value")
+      }
+      return template.bound(id: asked.id, arguments, zone: zone)
+    }
+  }
+
+  /// Checks all that a query has, that the viewer sees such records, and that notifications can carry what they are to.
+  private func type(
+    of asked: CaravanModel.Query, showing content: CaravanModel.NotificationContent
+  ) async throws(CaravanError) -> CaravanModel.RecordType {
+    let found = try await compiled(asked).type
+    do throws(CaravanError) { try content.check(against: found) } catch {
+      // Perhaps a field that is newer than what is remembered.
+      guard error.code == .schemaViolation else { throw error }
+      let newest = try await types.type(named: asked.type, of: asked.database, isFresh: true)
+      try content.check(against: newest)
+      return newest
+    }
+    return found
   }
 
   private func remove(

@@ -30,6 +30,8 @@ struct Standings {
   struct Match {
     let standing: Int64
     let reason: NotificationLog.Reason
+    /// What its notifications show.
+    let content: BoundContent
   }
 
   private let connection: Connection
@@ -148,12 +150,15 @@ struct Standings {
     ) { row in row.integer(0) }
   }
 
-  /// Those about zones.
-  func aboutZones(of database: DatabaseID) throws(CaravanError) -> [Int64] {
+  /// Those about zones, and what their notifications show.
+  func aboutZones(of database: DatabaseID) throws(CaravanError) -> [(id: Int64, content: BoundContent)] {
     try connection.all(
-      "SELECT id FROM standing WHERE container = ? AND environment = ? AND owner = ? AND is_zones",
+      "SELECT id, query FROM standing WHERE container = ? AND environment = ? AND owner = ? AND is_zones",
       database.container.text, database.environment.rawValue, database.ownerText
-    ) { row in row.integer(0) }
+    ) { row throws(CaravanError) in
+      let query = try CaravanWire.StandingQuery.decode(row.bytes(1)).model()
+      return (row.integer(0), BoundContent(query.shows, nil))
+    }
   }
 
   /// Those about records of a table.
@@ -204,7 +209,7 @@ struct Standings {
       guard let standing = try standing(id),
         let reason = standing.event(from: before, to: after, in: zone)
       else { continue }
-      matches.append(Match(standing: id, reason: reason))
+      matches.append(Match(standing: id, reason: reason, content: standing.content))
     }
     return matches
   }

@@ -436,15 +436,21 @@ public struct StandingQuery: WireMessage, Equatable {
   public var id: String
   public var records: StandingRecords?
   public var zones: Bool
+  public var shows: NotificationContent?
+  public var source: StandingTemplate?
 
   public init(
     id: String = "",
     records: StandingRecords? = nil,
-    zones: Bool = false
+    zones: Bool = false,
+    shows: NotificationContent? = nil,
+    source: StandingTemplate? = nil
   ) {
     self.id = id
     self.records = records
     self.zones = zones
+    self.shows = shows
+    self.source = source
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__StandingQuery> {
@@ -452,6 +458,8 @@ public struct StandingQuery: WireMessage, Equatable {
     if !id.isEmpty { m.pointee.id = arena.string(id) }
     if let records { m.pointee.records = records.pack(into: &arena) }
     if zones { m.pointee.has_zones = 1; m.pointee.zones = zones ? 1 : 0 }
+    if let shows { m.pointee.shows = shows.pack(into: &arena) }
+    if let source { m.pointee.source = source.pack(into: &arena) }
     return m
   }
 
@@ -459,6 +467,8 @@ public struct StandingQuery: WireMessage, Equatable {
     id = try copyText(m.pointee.id)
     records = if let p = m.pointee.records { try StandingRecords(c: p) } else { nil }
     zones = m.pointee.has_zones != 0 ? m.pointee.zones != 0 : false
+    shows = if let p = m.pointee.shows { try NotificationContent(c: p) } else { nil }
+    source = if let p = m.pointee.source { try StandingTemplate(c: p) } else { nil }
   }
 
   static let shape = 25
@@ -471,6 +481,204 @@ public struct StandingQuery: WireMessage, Equatable {
 
   public init(decoding data: [UInt8]) throws(WireError) {
     self = try unpacked(data, Self.shape, caravan__v1__standing_query__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct NotificationContent: WireMessage, Equatable {
+  public var title: String
+  public var body: String
+  public var titleKey: String
+  public var titleArguments: [String]
+  public var bodyKey: String
+  public var bodyArguments: [String]
+  public var badges: Bool
+  public var sound: String
+  public var fields: [String]
+
+  public init(
+    title: String = "",
+    body: String = "",
+    titleKey: String = "",
+    titleArguments: [String] = [],
+    bodyKey: String = "",
+    bodyArguments: [String] = [],
+    badges: Bool = false,
+    sound: String = "",
+    fields: [String] = []
+  ) {
+    self.title = title
+    self.body = body
+    self.titleKey = titleKey
+    self.titleArguments = titleArguments
+    self.bodyKey = bodyKey
+    self.bodyArguments = bodyArguments
+    self.badges = badges
+    self.sound = sound
+    self.fields = fields
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__NotificationContent> {
+    let m = arena.make(Caravan__V1__NotificationContent.self, caravan__v1__notification_content__init)
+    if !title.isEmpty { m.pointee.title = arena.string(title) }
+    if !body.isEmpty { m.pointee.body = arena.string(body) }
+    if !titleKey.isEmpty { m.pointee.title_key = arena.string(titleKey) }
+    (m.pointee.n_title_arguments, m.pointee.title_arguments) = arena.strings(titleArguments)
+    if !bodyKey.isEmpty { m.pointee.body_key = arena.string(bodyKey) }
+    (m.pointee.n_body_arguments, m.pointee.body_arguments) = arena.strings(bodyArguments)
+    if badges { m.pointee.has_badges = 1; m.pointee.badges = badges ? 1 : 0 }
+    if !sound.isEmpty { m.pointee.sound = arena.string(sound) }
+    (m.pointee.n_fields, m.pointee.fields) = arena.strings(fields)
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__NotificationContent>) throws(WireError) {
+    title = try copyText(m.pointee.title)
+    body = try copyText(m.pointee.body)
+    titleKey = try copyText(m.pointee.title_key)
+    titleArguments = try copyStrings(m.pointee.n_title_arguments, m.pointee.title_arguments)
+    bodyKey = try copyText(m.pointee.body_key)
+    bodyArguments = try copyStrings(m.pointee.n_body_arguments, m.pointee.body_arguments)
+    badges = m.pointee.has_badges != 0 ? m.pointee.badges != 0 : false
+    sound = try copyText(m.pointee.sound)
+    fields = try copyStrings(m.pointee.n_fields, m.pointee.fields)
+  }
+
+  static let shape = 26
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__notification_content__get_packed_size(m)) {
+      caravan__v1__notification_content__pack(m, $0)
+    }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__notification_content__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct StandingTemplate: WireMessage, Equatable {
+  public var name: String
+  public var arguments: [Field]
+  public var zone: String
+  public var version: UInt32
+
+  public init(
+    name: String = "",
+    arguments: [Field] = [],
+    zone: String = "",
+    version: UInt32 = 0
+  ) {
+    self.name = name
+    self.arguments = arguments
+    self.zone = zone
+    self.version = version
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__StandingTemplate> {
+    let m = arena.make(Caravan__V1__StandingTemplate.self, caravan__v1__standing_template__init)
+    if !name.isEmpty { m.pointee.name = arena.string(name) }
+    (m.pointee.n_arguments, m.pointee.arguments) = arena.messages(arguments) { $0.pack(into: &$1) }
+    if !zone.isEmpty { m.pointee.zone = arena.string(zone) }
+    if version != 0 { m.pointee.has_version = 1; m.pointee.version = version }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__StandingTemplate>) throws(WireError) {
+    name = try copyText(m.pointee.name)
+    arguments = try copyMessages(m.pointee.n_arguments, m.pointee.arguments) { (p) throws(WireError) in
+      try Field(c: p)
+    }
+    zone = try copyText(m.pointee.zone)
+    version = m.pointee.has_version != 0 ? m.pointee.version : 0
+  }
+
+  static let shape = 27
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__standing_template__get_packed_size(m)) { caravan__v1__standing_template__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__standing_template__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct SubscriptionTemplate: WireMessage, Equatable {
+  public var name: String
+  public var type: String
+  public var text: String
+  public var enters: Bool
+  public var leaves: Bool
+  public var changes: Bool
+  public var shows: NotificationContent?
+  public var version: UInt32
+
+  public init(
+    name: String = "",
+    type: String = "",
+    text: String = "",
+    enters: Bool = false,
+    leaves: Bool = false,
+    changes: Bool = false,
+    shows: NotificationContent? = nil,
+    version: UInt32 = 0
+  ) {
+    self.name = name
+    self.type = type
+    self.text = text
+    self.enters = enters
+    self.leaves = leaves
+    self.changes = changes
+    self.shows = shows
+    self.version = version
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__SubscriptionTemplate> {
+    let m = arena.make(Caravan__V1__SubscriptionTemplate.self, caravan__v1__subscription_template__init)
+    if !name.isEmpty { m.pointee.name = arena.string(name) }
+    if !type.isEmpty { m.pointee.type = arena.string(type) }
+    if !text.isEmpty { m.pointee.text = arena.string(text) }
+    if enters { m.pointee.has_enters = 1; m.pointee.enters = enters ? 1 : 0 }
+    if leaves { m.pointee.has_leaves = 1; m.pointee.leaves = leaves ? 1 : 0 }
+    if changes { m.pointee.has_changes = 1; m.pointee.changes = changes ? 1 : 0 }
+    if let shows { m.pointee.shows = shows.pack(into: &arena) }
+    if version != 0 { m.pointee.has_version = 1; m.pointee.version = version }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__SubscriptionTemplate>) throws(WireError) {
+    name = try copyText(m.pointee.name)
+    type = try copyText(m.pointee.type)
+    text = try copyText(m.pointee.text)
+    enters = m.pointee.has_enters != 0 ? m.pointee.enters != 0 : false
+    leaves = m.pointee.has_leaves != 0 ? m.pointee.leaves != 0 : false
+    changes = m.pointee.has_changes != 0 ? m.pointee.changes != 0 : false
+    shows = if let p = m.pointee.shows { try NotificationContent(c: p) } else { nil }
+    version = m.pointee.has_version != 0 ? m.pointee.version : 0
+  }
+
+  static let shape = 28
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__subscription_template__get_packed_size(m)) {
+      caravan__v1__subscription_template__pack(m, $0)
+    }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__subscription_template__unpack) { (m) throws(WireError) in
       try Self(c: m)
     }
   }
@@ -527,7 +735,7 @@ public struct StandingRecords: WireMessage, Equatable {
     changes = m.pointee.has_changes != 0 ? m.pointee.changes != 0 : false
   }
 
-  static let shape = 26
+  static let shape = 29
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -571,7 +779,7 @@ public struct StoredSubscription: WireMessage, Equatable {
     viewer = if let p = m.pointee.viewer { try QueryViewer(c: p) } else { nil }
   }
 
-  static let shape = 27
+  static let shape = 30
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -627,7 +835,7 @@ public struct SubscriptionsRequest: WireMessage, Equatable {
     remove = try copyText(m.pointee.remove)
   }
 
-  static let shape = 28
+  static let shape = 31
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -665,7 +873,7 @@ public struct SubscriptionsReply: WireMessage, Equatable {
     }
   }
 
-  static let shape = 29
+  static let shape = 32
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -721,7 +929,7 @@ public struct QueryReply: WireMessage, Equatable {
     count = m.pointee.has_count != 0 ? m.pointee.count : 0
   }
 
-  static let shape = 30
+  static let shape = 33
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

@@ -86,7 +86,7 @@ public struct ProposeTypeRequest: WireMessage, Equatable {
     partial = m.pointee.has_partial != 0 ? m.pointee.partial != 0 : false
   }
 
-  static let shape = 272
+  static let shape = 275
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -137,7 +137,7 @@ public struct TypeRequest: WireMessage, Equatable {
     name = try copyText(m.pointee.name)
   }
 
-  static let shape = 273
+  static let shape = 276
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -171,7 +171,7 @@ public struct TypeReply: WireMessage, Equatable {
     type = if let p = m.pointee.type { try RecordType(c: p) } else { nil }
   }
 
-  static let shape = 274
+  static let shape = 277
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -210,7 +210,7 @@ public struct GrantsRequest: WireMessage, Equatable {
     environment = try copyText(m.pointee.environment)
   }
 
-  static let shape = 275
+  static let shape = 278
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -254,7 +254,7 @@ public struct GrantedType: WireMessage, Equatable {
     grants = if let p = m.pointee.grants { try TypeGrants(c: p) } else { nil }
   }
 
-  static let shape = 276
+  static let shape = 279
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -295,7 +295,7 @@ public struct GrantsReply: WireMessage, Equatable {
     }
   }
 
-  static let shape = 277
+  static let shape = 280
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -334,7 +334,7 @@ public struct RetiredType: WireMessage, Equatable {
     versions = copyScalars(m.pointee.n_versions, m.pointee.versions)
   }
 
-  static let shape = 278
+  static let shape = 281
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -373,7 +373,7 @@ public struct ContainerSettings: WireMessage, Equatable {
     privateShards = m.pointee.has_private_shards != 0 ? m.pointee.private_shards : 0
   }
 
-  static let shape = 279
+  static let shape = 282
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -432,7 +432,7 @@ public struct ContainerRequest: WireMessage, Equatable {
     byOperator = m.pointee.has_by_operator != 0 ? m.pointee.by_operator != 0 : false
   }
 
-  static let shape = 280
+  static let shape = 283
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -466,7 +466,7 @@ public struct ContainerReply: WireMessage, Equatable {
     settings = if let p = m.pointee.settings { try ContainerSettings(c: p) } else { nil }
   }
 
-  static let shape = 281
+  static let shape = 284
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -510,7 +510,7 @@ public struct ListTypesRequest: WireMessage, Equatable {
     user = try copyText(m.pointee.user)
   }
 
-  static let shape = 282
+  static let shape = 285
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -528,28 +528,35 @@ public struct ListTypesRequest: WireMessage, Equatable {
 public struct ListTypesReply: WireMessage, Equatable {
   public var types: [RecordType]
   public var schema: UInt32
+  public var templates: [SubscriptionTemplate]
 
   public init(
     types: [RecordType] = [],
-    schema: UInt32 = 0
+    schema: UInt32 = 0,
+    templates: [SubscriptionTemplate] = []
   ) {
     self.types = types
     self.schema = schema
+    self.templates = templates
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ListTypesReply> {
     let m = arena.make(Caravan__V1__ListTypesReply.self, caravan__v1__list_types_reply__init)
     (m.pointee.n_types, m.pointee.types) = arena.messages(types) { $0.pack(into: &$1) }
     if schema != 0 { m.pointee.has_schema = 1; m.pointee.schema = schema }
+    (m.pointee.n_templates, m.pointee.templates) = arena.messages(templates) { $0.pack(into: &$1) }
     return m
   }
 
   init(c m: UnsafePointer<Caravan__V1__ListTypesReply>) throws(WireError) {
     types = try copyMessages(m.pointee.n_types, m.pointee.types) { (p) throws(WireError) in try RecordType(c: p) }
     schema = m.pointee.has_schema != 0 ? m.pointee.schema : 0
+    templates = try copyMessages(m.pointee.n_templates, m.pointee.templates) { (p) throws(WireError) in
+      try SubscriptionTemplate(c: p)
+    }
   }
 
-  static let shape = 283
+  static let shape = 286
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -564,6 +571,84 @@ public struct ListTypesReply: WireMessage, Equatable {
   }
 }
 
+public struct TemplateRequest: WireMessage, Equatable {
+  public var container: String
+  public var environment: String
+  public var name: String
+
+  public init(
+    container: String = "",
+    environment: String = "",
+    name: String = ""
+  ) {
+    self.container = container
+    self.environment = environment
+    self.name = name
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__TemplateRequest> {
+    let m = arena.make(Caravan__V1__TemplateRequest.self, caravan__v1__template_request__init)
+    if !container.isEmpty { m.pointee.container = arena.string(container) }
+    if !environment.isEmpty { m.pointee.environment = arena.string(environment) }
+    if !name.isEmpty { m.pointee.name = arena.string(name) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__TemplateRequest>) throws(WireError) {
+    container = try copyText(m.pointee.container)
+    environment = try copyText(m.pointee.environment)
+    name = try copyText(m.pointee.name)
+  }
+
+  static let shape = 287
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__template_request__get_packed_size(m)) { caravan__v1__template_request__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__template_request__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct TemplateReply: WireMessage, Equatable {
+  public var found: SubscriptionTemplate?
+
+  public init(
+    found: SubscriptionTemplate? = nil
+  ) {
+    self.found = found
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__TemplateReply> {
+    let m = arena.make(Caravan__V1__TemplateReply.self, caravan__v1__template_reply__init)
+    if let found { m.pointee.found = found.pack(into: &arena) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__TemplateReply>) throws(WireError) {
+    found = if let p = m.pointee.found { try SubscriptionTemplate(c: p) } else { nil }
+  }
+
+  static let shape = 288
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__template_reply__get_packed_size(m)) { caravan__v1__template_reply__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__template_reply__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
 public struct ChangeSchemaRequest: WireMessage, Equatable {
   public enum Change: Sendable, Equatable {
     case promote(PromoteTypes)
@@ -571,6 +656,8 @@ public struct ChangeSchemaRequest: WireMessage, Equatable {
     case importTypes(ImportTypes)
     case remove(RemoveType)
     case index(IndexFields)
+    case setTemplate(SubscriptionTemplate)
+    case removeTemplate(RemoveTemplate)
   }
 
   public var container: String
@@ -623,6 +710,12 @@ public struct ChangeSchemaRequest: WireMessage, Equatable {
     case .index(let value):
       m.pointee.change_case = CARAVAN__V1__CHANGE_SCHEMA_REQUEST__CHANGE_INDEX
       m.pointee.index = value.pack(into: &arena)
+    case .setTemplate(let value):
+      m.pointee.change_case = CARAVAN__V1__CHANGE_SCHEMA_REQUEST__CHANGE_SET_TEMPLATE
+      m.pointee.set_template = value.pack(into: &arena)
+    case .removeTemplate(let value):
+      m.pointee.change_case = CARAVAN__V1__CHANGE_SCHEMA_REQUEST__CHANGE_REMOVE_TEMPLATE
+      m.pointee.remove_template = value.pack(into: &arena)
     case nil: break
     }
     return m
@@ -642,11 +735,15 @@ public struct ChangeSchemaRequest: WireMessage, Equatable {
       change = .importTypes(try ImportTypes(c: m.pointee.import_types))
     case CARAVAN__V1__CHANGE_SCHEMA_REQUEST__CHANGE_REMOVE: change = .remove(try RemoveType(c: m.pointee.remove))
     case CARAVAN__V1__CHANGE_SCHEMA_REQUEST__CHANGE_INDEX: change = .index(try IndexFields(c: m.pointee.index))
+    case CARAVAN__V1__CHANGE_SCHEMA_REQUEST__CHANGE_SET_TEMPLATE:
+      change = .setTemplate(try SubscriptionTemplate(c: m.pointee.set_template))
+    case CARAVAN__V1__CHANGE_SCHEMA_REQUEST__CHANGE_REMOVE_TEMPLATE:
+      change = .removeTemplate(try RemoveTemplate(c: m.pointee.remove_template))
     default: change = nil
     }
   }
 
-  static let shape = 284
+  static let shape = 289
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -665,24 +762,29 @@ public struct ChangeSchemaRequest: WireMessage, Equatable {
 
 public struct PromoteTypes: WireMessage, Equatable {
   public var types: [String]
+  public var templates: [String]
 
   public init(
-    types: [String] = []
+    types: [String] = [],
+    templates: [String] = []
   ) {
     self.types = types
+    self.templates = templates
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__PromoteTypes> {
     let m = arena.make(Caravan__V1__PromoteTypes.self, caravan__v1__promote_types__init)
     (m.pointee.n_types, m.pointee.types) = arena.strings(types)
+    (m.pointee.n_templates, m.pointee.templates) = arena.strings(templates)
     return m
   }
 
   init(c m: UnsafePointer<Caravan__V1__PromoteTypes>) throws(WireError) {
     types = try copyStrings(m.pointee.n_types, m.pointee.types)
+    templates = try copyStrings(m.pointee.n_templates, m.pointee.templates)
   }
 
-  static let shape = 285
+  static let shape = 290
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -709,7 +811,7 @@ public struct ResetTypes: WireMessage, Equatable {
   init(c m: UnsafePointer<Caravan__V1__ResetTypes>) throws(WireError) {
   }
 
-  static let shape = 286
+  static let shape = 291
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -727,28 +829,35 @@ public struct ResetTypes: WireMessage, Equatable {
 public struct ImportTypes: WireMessage, Equatable {
   public var types: [RecordType]
   public var removes: Bool
+  public var templates: [SubscriptionTemplate]
 
   public init(
     types: [RecordType] = [],
-    removes: Bool = false
+    removes: Bool = false,
+    templates: [SubscriptionTemplate] = []
   ) {
     self.types = types
     self.removes = removes
+    self.templates = templates
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ImportTypes> {
     let m = arena.make(Caravan__V1__ImportTypes.self, caravan__v1__import_types__init)
     (m.pointee.n_types, m.pointee.types) = arena.messages(types) { $0.pack(into: &$1) }
     if removes { m.pointee.has_removes = 1; m.pointee.removes = removes ? 1 : 0 }
+    (m.pointee.n_templates, m.pointee.templates) = arena.messages(templates) { $0.pack(into: &$1) }
     return m
   }
 
   init(c m: UnsafePointer<Caravan__V1__ImportTypes>) throws(WireError) {
     types = try copyMessages(m.pointee.n_types, m.pointee.types) { (p) throws(WireError) in try RecordType(c: p) }
     removes = m.pointee.has_removes != 0 ? m.pointee.removes != 0 : false
+    templates = try copyMessages(m.pointee.n_templates, m.pointee.templates) { (p) throws(WireError) in
+      try SubscriptionTemplate(c: p)
+    }
   }
 
-  static let shape = 287
+  static let shape = 292
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -787,7 +896,7 @@ public struct RemoveType: WireMessage, Equatable {
     field = try copyText(m.pointee.field)
   }
 
-  static let shape = 288
+  static let shape = 293
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -797,6 +906,40 @@ public struct RemoveType: WireMessage, Equatable {
 
   public init(decoding data: [UInt8]) throws(WireError) {
     self = try unpacked(data, Self.shape, caravan__v1__remove_type__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct RemoveTemplate: WireMessage, Equatable {
+  public var name: String
+
+  public init(
+    name: String = ""
+  ) {
+    self.name = name
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__RemoveTemplate> {
+    let m = arena.make(Caravan__V1__RemoveTemplate.self, caravan__v1__remove_template__init)
+    if !name.isEmpty { m.pointee.name = arena.string(name) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__RemoveTemplate>) throws(WireError) {
+    name = try copyText(m.pointee.name)
+  }
+
+  static let shape = 294
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__remove_template__get_packed_size(m)) { caravan__v1__remove_template__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__remove_template__unpack) { (m) throws(WireError) in
       try Self(c: m)
     }
   }
@@ -828,7 +971,7 @@ public struct IndexFields: WireMessage, Equatable {
     }
   }
 
-  static let shape = 289
+  static let shape = 295
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -862,7 +1005,7 @@ public struct ChangeSchemaReply: WireMessage, Equatable {
     change = if let p = m.pointee.change { try SchemaChange(c: p) } else { nil }
   }
 
-  static let shape = 290
+  static let shape = 296
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -918,7 +1061,7 @@ public struct SchemaDifference: WireMessage, Equatable {
     now = try copyText(m.pointee.now)
   }
 
-  static let shape = 291
+  static let shape = 297
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -989,7 +1132,7 @@ public struct SchemaChange: WireMessage, Equatable {
     }
   }
 
-  static let shape = 292
+  static let shape = 298
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1043,7 +1186,7 @@ public struct SchemaHistoryRequest: WireMessage, Equatable {
     limit = m.pointee.has_limit != 0 ? m.pointee.limit : 0
   }
 
-  static let shape = 293
+  static let shape = 299
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1086,7 +1229,7 @@ public struct SchemaHistoryReply: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
-  static let shape = 294
+  static let shape = 300
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1144,7 +1287,7 @@ public struct SchemaCall: WireMessage, Equatable {
     }
   }
 
-  static let shape = 295
+  static let shape = 301
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1200,7 +1343,7 @@ public struct SchemaAnswer: WireMessage, Equatable {
     }
   }
 
-  static let shape = 296
+  static let shape = 302
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1264,7 +1407,7 @@ public struct RegisteredContainer: WireMessage, Equatable {
     invited = try copyStrings(m.pointee.n_invited, m.pointee.invited)
   }
 
-  static let shape = 297
+  static let shape = 303
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1340,7 +1483,7 @@ public struct ContainersRequest: WireMessage, Equatable {
     uninvite = try copyText(m.pointee.uninvite)
   }
 
-  static let shape = 298
+  static let shape = 304
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1381,7 +1524,7 @@ public struct ContainersReply: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
-  static let shape = 299
+  static let shape = 305
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

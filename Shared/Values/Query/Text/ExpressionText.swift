@@ -44,30 +44,50 @@ public struct ExpressionText: Sendable, Hashable {
   public func bound(
     to type: RecordType, argument: (Int, ArgumentRole) throws(CaravanError) -> Value
   ) throws(CaravanError) -> Expression<Condition> {
-    try expression.map { phrase throws(CaravanError) in
-      guard let field = type.named(phrase.name) else {
-        let known = type.fields.map(\.name).joined(separator: ", ")
-        throw CaravanError(
-          .schemaViolation,
-          """
-          \(subject), position \(phrase.position): '\(type.name)' has no field '\(phrase.name.prefix(80))': \
-          it has \(known.prefix(400))
-          """)
+    try expression.map { phrase throws(CaravanError) in .leaf(try condition(phrase, of: type, argument)) }
+  }
+
+  /// Whether the text fits records of `type`, whatever its arguments will be: they are checked when there are some.
+  /// - Throws: `schemaViolation` naming the field, and what is wrong with it; `invalidData` for wrong literals.
+  public func check(against type: RecordType) throws(CaravanError) {
+    let sampled = try expression.map { phrase throws(CaravanError) in
+      var problem: CaravanError?
+      // Literals of a region may leave its arguments few places to be in.
+      for degrees in [1, 89, -89] as [Int64] {
+        do throws(CaravanError) {
+          return Expression.leaf(try condition(phrase, of: type) { _, role in role.sample(degrees: degrees) })
+        } catch { problem = problem ?? error }
       }
-      let role: ArgumentRole =
-        switch phrase.test {
-        case .compare, .among, .prefix, .contains: .value(field)
-        case .like, .containsLike, .match: .text
-        case .inside: .number
-        }
-      let test = try phrase.test.map { operand throws(CaravanError) -> Value in
-        switch operand {
-        case .argument(let number): try argument(number, role)
-        case .literal(let value): value
-        }
-      }
-      return .leaf(try Condition(field, test))
+      throw problem ?? CaravanError(.internalError, "a test of '\(phrase.name)' was not tried")
     }
+    try type.check(sampled)
+  }
+
+  private func condition(
+    _ phrase: Phrase, of type: RecordType, _ argument: (Int, ArgumentRole) throws(CaravanError) -> Value
+  ) throws(CaravanError) -> Condition {
+    guard let field = type.named(phrase.name) else {
+      let known = type.fields.map(\.name).joined(separator: ", ")
+      throw CaravanError(
+        .schemaViolation,
+        """
+        \(subject), position \(phrase.position): '\(type.name)' has no field '\(phrase.name.prefix(80))': \
+        it has \(known.prefix(400))
+        """)
+    }
+    let role: ArgumentRole =
+      switch phrase.test {
+      case .compare, .among, .prefix, .contains: .value(field)
+      case .like, .containsLike, .match: .text
+      case .inside: .number
+      }
+    let test = try phrase.test.map { operand throws(CaravanError) -> Value in
+      switch operand {
+      case .argument(let number): try argument(number, role)
+      case .literal(let value): value
+      }
+    }
+    return try Condition(field, test)
   }
 }
 
@@ -79,6 +99,24 @@ public enum ArgumentRole: Sendable, Hashable {
   case text
   /// Degrees or metres.
   case number
+
+  /// Some value that this may be.
+  fileprivate func sample(degrees: Int64) -> Value {
+    switch self {
+    case .text: .text("a")
+    case .number: .integer(degrees)
+    case .value(let field):
+      switch field.kind {
+      case .text: .text("a")
+      case .integer, .date: .integer(1)
+      case .real: .real(1)
+      case .data: .data([1])
+      case .reference: .reference(Reference(to: "a"))
+      // Compared with nothing.
+      case .object, .location: .null
+      }
+    }
+  }
 }
 
 extension RecordType {

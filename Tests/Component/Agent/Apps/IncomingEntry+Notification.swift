@@ -6,9 +6,9 @@ extension IncomingEntry {
   /// A record of the log of notifications, in its slot.
   static func notification(
     _ number: UInt64, of source: UInt64 = 1, slots: UInt64 = NotificationLog.kept,
-    at: Int64? = nil, reason: NotificationLog.Reason = .changes
+    at: Int64? = nil, reason: NotificationLog.Reason = .changes, showing shown: RecordFields = RecordFields()
   ) -> IncomingEntry {
-    var fields = RecordFields()
+    var fields = shown
     func set(_ field: NotificationLog.Field, _ value: Value) { fields[field.rawValue] = value }
     set(.subscription, .text("near"))
     set(.reason, .text(reason.rawValue))

@@ -44,12 +44,16 @@ import struct CaravanClient.TableProperties
         let expected = CloudSubscription.Subject.rows(
           table: "places", .init("name = ?", [.text("x")]), zone: "z", [.enters, .leaves])
         #expect(first.first?.subject == expected)
-        try await client.table("places").subscribe("all")
+        let content = NotificationContent(titleKey: "K", titleArguments: ["name"], badges: true, fields: ["name"])
+        #expect(try await client.table("places").subscribe("all", showing: content).last?.content == content)
         #expect(try await client.subscribeToZones("zones").last?.subject == .zones)
         #expect(try await client.unsubscribe("near", in: .public).map(\.id) == ["all", "zones"])
         #expect(try await client.subscriptions().map(\.id) == ["all", "zones"])
         let error = await #expect(throws: CaravanError.self) { try await client.unsubscribe("") }
         #expect(error?.code == .invalidData)
+        for content in [NotificationContent(fields: ["name"]), .init(titleKey: String(repeating: "x", count: 200))] {
+          await #expect(throws: CaravanError.self) { try await client.subscribeToZones("z", showing: content) }
+        }
       }
     }
     let near = StandingQuery(
@@ -60,10 +64,78 @@ import struct CaravanClient.TableProperties
       sync.state.withLock { $0.managed } == [
         SubscriptionsQuestion(app: app, isPublic: true, .save(near)),
         SubscriptionsQuestion(
-          app: app, .save(StandingQuery(id: "all", .records(type: "places", text: nil, zone: nil, .all)))),
+          app: app,
+          .save(
+            StandingQuery(
+              id: "all", .records(type: "places", text: nil, zone: nil, .all),
+              shows: NotificationContent(titleKey: "K", titleArguments: ["name"], badges: true, fields: ["name"])))),
         SubscriptionsQuestion(app: app, .save(StandingQuery(id: "zones", .zones))),
         SubscriptionsQuestion(app: app, isPublic: true, .remove("near")), SubscriptionsQuestion(app: app),
       ])
+  }
+
+  @Test("CK-83: a template is named with its parameters, and what the cloud made of it is listed with its name")
+  func templates() async throws {
+    let sync = ScriptedSync()
+    let made = SubscriptionTemplate(name: "near", type: "places", text: "name = ?", events: .enters, version: 4)
+      .bound(id: "n", [.text("x")], zone: "z")
+    try await AppFixture.with(sync: sync) { f in
+      try await f.app { client in
+        // The scripted cloud answers with what it was asked for, which no cloud does.
+        let error = await #expect(throws: CaravanError.self) {
+          try await client.subscribe(
+            "n", template: "near", parameters: [.text("x"), .integer(4)], in: .public, zone: "z")
+        }
+        #expect(error?.code == .internalError)
+        sync.state.withLock { $0.subscriptions = [made] }
+        let list = try await client.subscriptions()
+        #expect(list.map(\.template) == ["near"])
+        #expect(list.first?.subject == .rows(table: "places", .init("name = ?", [.text("x")]), zone: "z", .enters))
+        await #expect(throws: CaravanError.self) {
+          try await client.subscribe(
+            "n", template: "near",
+            parameters: Array(repeating: .text(String(repeating: "x", count: 1 << 20)), count: 2))
+        }
+      }
+    }
+    let asked = StandingQuery(id: "n", .template("near", arguments: [.text("x"), .integer(4)], zone: "z"))
+    #expect(
+      sync.state.withLock { $0.managed.first }
+        == SubscriptionsQuestion(app: ContainerID(unchecked: "album"), isPublic: true, .save(asked)))
+  }
+
+  @Test("CK-85: what a notification shows and carries reaches the app as it was written")
+  func content() async throws {
+    typealias Field = NotificationLog.Field
+    let shown = RecordFields([
+      Field.title.rawValue: .text("T"), Field.body.rawValue: .text("B"), Field.titleKey.rawValue: .text("TK"),
+      Field.titleArguments.rawValue: .list([.text("a"), .text("")]), Field.bodyKey.rawValue: .text("BK"),
+      Field.bodyArguments.rawValue: .list([.text("4")]), Field.badge.rawValue: .integer(1),
+      Field.sound.rawValue: .text("ping"), Field.isCut.rawValue: .integer(1),
+      Field.fields.rawValue: .text(#"{"n":4,"s":"é","l":[1,2],"p":{"latitude":1,"longitude":2.5},"none":null}"#),
+    ])
+    try await AppFixture.with { f in
+      try await f.app { client in
+        try await client.subscribeToZones("z")
+        let odd = RecordFields([Field.fields.rawValue: .text("{no JSON"), Field.sound.rawValue: .text("s")])
+        let page: [IncomingEntry] = [
+          .notification(1, showing: shown), .notification(2), .notification(3, showing: odd), .notification(5),
+        ]
+        try await Self.apply(f, page)
+        let all = try await Self.here(client).map(\.content)
+        var expected = CloudNotification.Content()
+        (expected.title, expected.body, expected.titleKey, expected.bodyKey) = ("T", "B", "TK", "BK")
+        (expected.titleArguments, expected.bodyArguments) = (["a", ""], ["4"])
+        (expected.badges, expected.sound, expected.isCut) = (true, "ping", true)
+        expected.fields = [
+          "n": .integer(4), "s": .text("é"), "l": .list([.integer(1), .integer(2)]), "none": .null,
+          "p": .location(try Location(latitude: 1, longitude: 2.5)),
+        ]
+        #expect(all.count == 5 && all[0] == expected && !all[0].isSilent)
+        #expect(all[1] == CloudNotification.Content() && all[1].isSilent)
+        #expect(all[2].fields.isEmpty && all[2].sound == "s" && all[3] == CloudNotification.Content())
+      }
+    }
   }
 
   @Test("CK-86: the first subscription makes the table, read at once; what the cloud refuses makes none")

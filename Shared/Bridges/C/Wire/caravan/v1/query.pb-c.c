@@ -367,6 +367,141 @@ void   caravan__v1__standing_query__free_unpacked
   assert(message->base.descriptor == &caravan__v1__standing_query__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__notification_content__init
+                     (Caravan__V1__NotificationContent         *message)
+{
+  static const Caravan__V1__NotificationContent init_value = CARAVAN__V1__NOTIFICATION_CONTENT__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__notification_content__get_packed_size
+                     (const Caravan__V1__NotificationContent *message)
+{
+  assert(message->base.descriptor == &caravan__v1__notification_content__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__notification_content__pack
+                     (const Caravan__V1__NotificationContent *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__notification_content__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__notification_content__pack_to_buffer
+                     (const Caravan__V1__NotificationContent *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__notification_content__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__NotificationContent *
+       caravan__v1__notification_content__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__NotificationContent *)
+     protobuf_c_message_unpack (&caravan__v1__notification_content__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__notification_content__free_unpacked
+                     (Caravan__V1__NotificationContent *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__notification_content__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__standing_template__init
+                     (Caravan__V1__StandingTemplate         *message)
+{
+  static const Caravan__V1__StandingTemplate init_value = CARAVAN__V1__STANDING_TEMPLATE__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__standing_template__get_packed_size
+                     (const Caravan__V1__StandingTemplate *message)
+{
+  assert(message->base.descriptor == &caravan__v1__standing_template__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__standing_template__pack
+                     (const Caravan__V1__StandingTemplate *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__standing_template__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__standing_template__pack_to_buffer
+                     (const Caravan__V1__StandingTemplate *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__standing_template__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__StandingTemplate *
+       caravan__v1__standing_template__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__StandingTemplate *)
+     protobuf_c_message_unpack (&caravan__v1__standing_template__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__standing_template__free_unpacked
+                     (Caravan__V1__StandingTemplate *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__standing_template__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__subscription_template__init
+                     (Caravan__V1__SubscriptionTemplate         *message)
+{
+  static const Caravan__V1__SubscriptionTemplate init_value = CARAVAN__V1__SUBSCRIPTION_TEMPLATE__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__subscription_template__get_packed_size
+                     (const Caravan__V1__SubscriptionTemplate *message)
+{
+  assert(message->base.descriptor == &caravan__v1__subscription_template__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__subscription_template__pack
+                     (const Caravan__V1__SubscriptionTemplate *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__subscription_template__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__subscription_template__pack_to_buffer
+                     (const Caravan__V1__SubscriptionTemplate *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__subscription_template__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__SubscriptionTemplate *
+       caravan__v1__subscription_template__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__SubscriptionTemplate *)
+     protobuf_c_message_unpack (&caravan__v1__subscription_template__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__subscription_template__free_unpacked
+                     (Caravan__V1__SubscriptionTemplate *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__subscription_template__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__standing_records__init
                      (Caravan__V1__StandingRecords         *message)
 {
@@ -1236,7 +1371,7 @@ const ProtobufCMessageDescriptor caravan__v1__query_hit__descriptor =
   (ProtobufCMessageInit) caravan__v1__query_hit__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__standing_query__field_descriptors[3] =
+static const ProtobufCFieldDescriptor caravan__v1__standing_query__field_descriptors[5] =
 {
   {
     "id",
@@ -1274,16 +1409,42 @@ static const ProtobufCFieldDescriptor caravan__v1__standing_query__field_descrip
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "shows",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__StandingQuery, shows),
+    &caravan__v1__notification_content__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "source",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__StandingQuery, source),
+    &caravan__v1__standing_template__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__standing_query__field_indices_by_name[] = {
   0,   /* field[0] = id */
   1,   /* field[1] = records */
+  3,   /* field[3] = shows */
+  4,   /* field[4] = source */
   2,   /* field[2] = zones */
 };
 static const ProtobufCIntRange caravan__v1__standing_query__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor caravan__v1__standing_query__descriptor =
 {
@@ -1293,11 +1454,359 @@ const ProtobufCMessageDescriptor caravan__v1__standing_query__descriptor =
   "Caravan__V1__StandingQuery",
   "caravan.v1",
   sizeof(Caravan__V1__StandingQuery),
-  3,
+  5,
   caravan__v1__standing_query__field_descriptors,
   caravan__v1__standing_query__field_indices_by_name,
   1,  caravan__v1__standing_query__number_ranges,
   (ProtobufCMessageInit) caravan__v1__standing_query__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__notification_content__field_descriptors[9] =
+{
+  {
+    "title",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__NotificationContent, title),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "body",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__NotificationContent, body),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "title_key",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__NotificationContent, title_key),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "title_arguments",
+    4,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Caravan__V1__NotificationContent, n_title_arguments),
+    offsetof(Caravan__V1__NotificationContent, title_arguments),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "body_key",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__NotificationContent, body_key),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "body_arguments",
+    6,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Caravan__V1__NotificationContent, n_body_arguments),
+    offsetof(Caravan__V1__NotificationContent, body_arguments),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "badges",
+    7,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__NotificationContent, has_badges),
+    offsetof(Caravan__V1__NotificationContent, badges),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "sound",
+    8,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__NotificationContent, sound),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "fields",
+    9,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Caravan__V1__NotificationContent, n_fields),
+    offsetof(Caravan__V1__NotificationContent, fields),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__notification_content__field_indices_by_name[] = {
+  6,   /* field[6] = badges */
+  1,   /* field[1] = body */
+  5,   /* field[5] = body_arguments */
+  4,   /* field[4] = body_key */
+  8,   /* field[8] = fields */
+  7,   /* field[7] = sound */
+  0,   /* field[0] = title */
+  3,   /* field[3] = title_arguments */
+  2,   /* field[2] = title_key */
+};
+static const ProtobufCIntRange caravan__v1__notification_content__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 9 }
+};
+const ProtobufCMessageDescriptor caravan__v1__notification_content__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.NotificationContent",
+  "NotificationContent",
+  "Caravan__V1__NotificationContent",
+  "caravan.v1",
+  sizeof(Caravan__V1__NotificationContent),
+  9,
+  caravan__v1__notification_content__field_descriptors,
+  caravan__v1__notification_content__field_indices_by_name,
+  1,  caravan__v1__notification_content__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__notification_content__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__standing_template__field_descriptors[4] =
+{
+  {
+    "name",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__StandingTemplate, name),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "arguments",
+    2,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__StandingTemplate, n_arguments),
+    offsetof(Caravan__V1__StandingTemplate, arguments),
+    &caravan__v1__field__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "zone",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__StandingTemplate, zone),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "version",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__StandingTemplate, has_version),
+    offsetof(Caravan__V1__StandingTemplate, version),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__standing_template__field_indices_by_name[] = {
+  1,   /* field[1] = arguments */
+  0,   /* field[0] = name */
+  3,   /* field[3] = version */
+  2,   /* field[2] = zone */
+};
+static const ProtobufCIntRange caravan__v1__standing_template__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 4 }
+};
+const ProtobufCMessageDescriptor caravan__v1__standing_template__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.StandingTemplate",
+  "StandingTemplate",
+  "Caravan__V1__StandingTemplate",
+  "caravan.v1",
+  sizeof(Caravan__V1__StandingTemplate),
+  4,
+  caravan__v1__standing_template__field_descriptors,
+  caravan__v1__standing_template__field_indices_by_name,
+  1,  caravan__v1__standing_template__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__standing_template__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__subscription_template__field_descriptors[8] =
+{
+  {
+    "name",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__SubscriptionTemplate, name),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "type",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__SubscriptionTemplate, type),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "text",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__SubscriptionTemplate, text),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "enters",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__SubscriptionTemplate, has_enters),
+    offsetof(Caravan__V1__SubscriptionTemplate, enters),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "leaves",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__SubscriptionTemplate, has_leaves),
+    offsetof(Caravan__V1__SubscriptionTemplate, leaves),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "changes",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__SubscriptionTemplate, has_changes),
+    offsetof(Caravan__V1__SubscriptionTemplate, changes),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "shows",
+    7,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__SubscriptionTemplate, shows),
+    &caravan__v1__notification_content__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "version",
+    8,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__SubscriptionTemplate, has_version),
+    offsetof(Caravan__V1__SubscriptionTemplate, version),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__subscription_template__field_indices_by_name[] = {
+  5,   /* field[5] = changes */
+  3,   /* field[3] = enters */
+  4,   /* field[4] = leaves */
+  0,   /* field[0] = name */
+  6,   /* field[6] = shows */
+  2,   /* field[2] = text */
+  1,   /* field[1] = type */
+  7,   /* field[7] = version */
+};
+static const ProtobufCIntRange caravan__v1__subscription_template__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 8 }
+};
+const ProtobufCMessageDescriptor caravan__v1__subscription_template__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.SubscriptionTemplate",
+  "SubscriptionTemplate",
+  "Caravan__V1__SubscriptionTemplate",
+  "caravan.v1",
+  sizeof(Caravan__V1__SubscriptionTemplate),
+  8,
+  caravan__v1__subscription_template__field_descriptors,
+  caravan__v1__subscription_template__field_indices_by_name,
+  1,  caravan__v1__subscription_template__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__subscription_template__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor caravan__v1__standing_records__field_descriptors[7] =

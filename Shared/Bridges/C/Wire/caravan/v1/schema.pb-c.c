@@ -547,6 +547,96 @@ void   caravan__v1__list_types_reply__free_unpacked
   assert(message->base.descriptor == &caravan__v1__list_types_reply__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__template_request__init
+                     (Caravan__V1__TemplateRequest         *message)
+{
+  static const Caravan__V1__TemplateRequest init_value = CARAVAN__V1__TEMPLATE_REQUEST__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__template_request__get_packed_size
+                     (const Caravan__V1__TemplateRequest *message)
+{
+  assert(message->base.descriptor == &caravan__v1__template_request__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__template_request__pack
+                     (const Caravan__V1__TemplateRequest *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__template_request__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__template_request__pack_to_buffer
+                     (const Caravan__V1__TemplateRequest *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__template_request__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__TemplateRequest *
+       caravan__v1__template_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__TemplateRequest *)
+     protobuf_c_message_unpack (&caravan__v1__template_request__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__template_request__free_unpacked
+                     (Caravan__V1__TemplateRequest *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__template_request__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__template_reply__init
+                     (Caravan__V1__TemplateReply         *message)
+{
+  static const Caravan__V1__TemplateReply init_value = CARAVAN__V1__TEMPLATE_REPLY__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__template_reply__get_packed_size
+                     (const Caravan__V1__TemplateReply *message)
+{
+  assert(message->base.descriptor == &caravan__v1__template_reply__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__template_reply__pack
+                     (const Caravan__V1__TemplateReply *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__template_reply__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__template_reply__pack_to_buffer
+                     (const Caravan__V1__TemplateReply *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__template_reply__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__TemplateReply *
+       caravan__v1__template_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__TemplateReply *)
+     protobuf_c_message_unpack (&caravan__v1__template_reply__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__template_reply__free_unpacked
+                     (Caravan__V1__TemplateReply *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__template_reply__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__change_schema_request__init
                      (Caravan__V1__ChangeSchemaRequest         *message)
 {
@@ -770,6 +860,51 @@ void   caravan__v1__remove_type__free_unpacked
   if(!message)
     return;
   assert(message->base.descriptor == &caravan__v1__remove_type__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__remove_template__init
+                     (Caravan__V1__RemoveTemplate         *message)
+{
+  static const Caravan__V1__RemoveTemplate init_value = CARAVAN__V1__REMOVE_TEMPLATE__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__remove_template__get_packed_size
+                     (const Caravan__V1__RemoveTemplate *message)
+{
+  assert(message->base.descriptor == &caravan__v1__remove_template__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__remove_template__pack
+                     (const Caravan__V1__RemoveTemplate *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__remove_template__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__remove_template__pack_to_buffer
+                     (const Caravan__V1__RemoveTemplate *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__remove_template__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__RemoveTemplate *
+       caravan__v1__remove_template__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__RemoveTemplate *)
+     protobuf_c_message_unpack (&caravan__v1__remove_template__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__remove_template__free_unpacked
+                     (Caravan__V1__RemoveTemplate *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__remove_template__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   caravan__v1__index_fields__init
@@ -1997,7 +2132,7 @@ const ProtobufCMessageDescriptor caravan__v1__list_types_request__descriptor =
   (ProtobufCMessageInit) caravan__v1__list_types_request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__list_types_reply__field_descriptors[2] =
+static const ProtobufCFieldDescriptor caravan__v1__list_types_reply__field_descriptors[3] =
 {
   {
     "types",
@@ -2023,15 +2158,28 @@ static const ProtobufCFieldDescriptor caravan__v1__list_types_reply__field_descr
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "templates",
+    3,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__ListTypesReply, n_templates),
+    offsetof(Caravan__V1__ListTypesReply, templates),
+    &caravan__v1__subscription_template__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__list_types_reply__field_indices_by_name[] = {
   1,   /* field[1] = schema */
+  2,   /* field[2] = templates */
   0,   /* field[0] = types */
 };
 static const ProtobufCIntRange caravan__v1__list_types_reply__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 2 }
+  { 0, 3 }
 };
 const ProtobufCMessageDescriptor caravan__v1__list_types_reply__descriptor =
 {
@@ -2041,14 +2189,116 @@ const ProtobufCMessageDescriptor caravan__v1__list_types_reply__descriptor =
   "Caravan__V1__ListTypesReply",
   "caravan.v1",
   sizeof(Caravan__V1__ListTypesReply),
-  2,
+  3,
   caravan__v1__list_types_reply__field_descriptors,
   caravan__v1__list_types_reply__field_indices_by_name,
   1,  caravan__v1__list_types_reply__number_ranges,
   (ProtobufCMessageInit) caravan__v1__list_types_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__change_schema_request__field_descriptors[11] =
+static const ProtobufCFieldDescriptor caravan__v1__template_request__field_descriptors[3] =
+{
+  {
+    "container",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__TemplateRequest, container),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "environment",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__TemplateRequest, environment),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "name",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__TemplateRequest, name),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__template_request__field_indices_by_name[] = {
+  0,   /* field[0] = container */
+  1,   /* field[1] = environment */
+  2,   /* field[2] = name */
+};
+static const ProtobufCIntRange caravan__v1__template_request__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor caravan__v1__template_request__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.TemplateRequest",
+  "TemplateRequest",
+  "Caravan__V1__TemplateRequest",
+  "caravan.v1",
+  sizeof(Caravan__V1__TemplateRequest),
+  3,
+  caravan__v1__template_request__field_descriptors,
+  caravan__v1__template_request__field_indices_by_name,
+  1,  caravan__v1__template_request__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__template_request__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__template_reply__field_descriptors[1] =
+{
+  {
+    "found",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__TemplateReply, found),
+    &caravan__v1__subscription_template__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__template_reply__field_indices_by_name[] = {
+  0,   /* field[0] = found */
+};
+static const ProtobufCIntRange caravan__v1__template_reply__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor caravan__v1__template_reply__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.TemplateReply",
+  "TemplateReply",
+  "Caravan__V1__TemplateReply",
+  "caravan.v1",
+  sizeof(Caravan__V1__TemplateReply),
+  1,
+  caravan__v1__template_reply__field_descriptors,
+  caravan__v1__template_reply__field_indices_by_name,
+  1,  caravan__v1__template_reply__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__template_reply__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__change_schema_request__field_descriptors[13] =
 {
   {
     "container",
@@ -2182,6 +2432,30 @@ static const ProtobufCFieldDescriptor caravan__v1__change_schema_request__field_
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "set_template",
+    15,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__ChangeSchemaRequest, change_case),
+    offsetof(Caravan__V1__ChangeSchemaRequest, set_template),
+    &caravan__v1__subscription_template__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "remove_template",
+    16,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__ChangeSchemaRequest, change_case),
+    offsetof(Caravan__V1__ChangeSchemaRequest, remove_template),
+    &caravan__v1__remove_template__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__change_schema_request__field_indices_by_name[] = {
   4,   /* field[4] = by_operator */
@@ -2193,14 +2467,16 @@ static const unsigned caravan__v1__change_schema_request__field_indices_by_name[
   5,   /* field[5] = preview */
   6,   /* field[6] = promote */
   9,   /* field[9] = remove */
+  12,   /* field[12] = remove_template */
   7,   /* field[7] = reset */
+  11,   /* field[11] = set_template */
   2,   /* field[2] = user */
 };
 static const ProtobufCIntRange caravan__v1__change_schema_request__number_ranges[2 + 1] =
 {
   { 1, 0 },
   { 10, 6 },
-  { 0, 11 }
+  { 0, 13 }
 };
 const ProtobufCMessageDescriptor caravan__v1__change_schema_request__descriptor =
 {
@@ -2210,14 +2486,14 @@ const ProtobufCMessageDescriptor caravan__v1__change_schema_request__descriptor 
   "Caravan__V1__ChangeSchemaRequest",
   "caravan.v1",
   sizeof(Caravan__V1__ChangeSchemaRequest),
-  11,
+  13,
   caravan__v1__change_schema_request__field_descriptors,
   caravan__v1__change_schema_request__field_indices_by_name,
   2,  caravan__v1__change_schema_request__number_ranges,
   (ProtobufCMessageInit) caravan__v1__change_schema_request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__promote_types__field_descriptors[1] =
+static const ProtobufCFieldDescriptor caravan__v1__promote_types__field_descriptors[2] =
 {
   {
     "types",
@@ -2231,14 +2507,27 @@ static const ProtobufCFieldDescriptor caravan__v1__promote_types__field_descript
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "templates",
+    2,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Caravan__V1__PromoteTypes, n_templates),
+    offsetof(Caravan__V1__PromoteTypes, templates),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__promote_types__field_indices_by_name[] = {
+  1,   /* field[1] = templates */
   0,   /* field[0] = types */
 };
 static const ProtobufCIntRange caravan__v1__promote_types__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 1 }
+  { 0, 2 }
 };
 const ProtobufCMessageDescriptor caravan__v1__promote_types__descriptor =
 {
@@ -2248,7 +2537,7 @@ const ProtobufCMessageDescriptor caravan__v1__promote_types__descriptor =
   "Caravan__V1__PromoteTypes",
   "caravan.v1",
   sizeof(Caravan__V1__PromoteTypes),
-  1,
+  2,
   caravan__v1__promote_types__field_descriptors,
   caravan__v1__promote_types__field_indices_by_name,
   1,  caravan__v1__promote_types__number_ranges,
@@ -2273,7 +2562,7 @@ const ProtobufCMessageDescriptor caravan__v1__reset_types__descriptor =
   (ProtobufCMessageInit) caravan__v1__reset_types__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__import_types__field_descriptors[2] =
+static const ProtobufCFieldDescriptor caravan__v1__import_types__field_descriptors[3] =
 {
   {
     "types",
@@ -2299,15 +2588,28 @@ static const ProtobufCFieldDescriptor caravan__v1__import_types__field_descripto
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "templates",
+    3,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__ImportTypes, n_templates),
+    offsetof(Caravan__V1__ImportTypes, templates),
+    &caravan__v1__subscription_template__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__import_types__field_indices_by_name[] = {
   1,   /* field[1] = removes */
+  2,   /* field[2] = templates */
   0,   /* field[0] = types */
 };
 static const ProtobufCIntRange caravan__v1__import_types__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 2 }
+  { 0, 3 }
 };
 const ProtobufCMessageDescriptor caravan__v1__import_types__descriptor =
 {
@@ -2317,7 +2619,7 @@ const ProtobufCMessageDescriptor caravan__v1__import_types__descriptor =
   "Caravan__V1__ImportTypes",
   "caravan.v1",
   sizeof(Caravan__V1__ImportTypes),
-  2,
+  3,
   caravan__v1__import_types__field_descriptors,
   caravan__v1__import_types__field_indices_by_name,
   1,  caravan__v1__import_types__number_ranges,
@@ -2373,6 +2675,44 @@ const ProtobufCMessageDescriptor caravan__v1__remove_type__descriptor =
   caravan__v1__remove_type__field_indices_by_name,
   1,  caravan__v1__remove_type__number_ranges,
   (ProtobufCMessageInit) caravan__v1__remove_type__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__remove_template__field_descriptors[1] =
+{
+  {
+    "name",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__RemoveTemplate, name),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__remove_template__field_indices_by_name[] = {
+  0,   /* field[0] = name */
+};
+static const ProtobufCIntRange caravan__v1__remove_template__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor caravan__v1__remove_template__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.RemoveTemplate",
+  "RemoveTemplate",
+  "Caravan__V1__RemoveTemplate",
+  "caravan.v1",
+  sizeof(Caravan__V1__RemoveTemplate),
+  1,
+  caravan__v1__remove_template__field_descriptors,
+  caravan__v1__remove_template__field_indices_by_name,
+  1,  caravan__v1__remove_template__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__remove_template__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor caravan__v1__index_fields__field_descriptors[2] =

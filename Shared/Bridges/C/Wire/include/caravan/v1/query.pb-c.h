@@ -24,6 +24,9 @@ typedef struct Caravan__V1__QueryViewer Caravan__V1__QueryViewer;
 typedef struct Caravan__V1__QueryRequest Caravan__V1__QueryRequest;
 typedef struct Caravan__V1__QueryHit Caravan__V1__QueryHit;
 typedef struct Caravan__V1__StandingQuery Caravan__V1__StandingQuery;
+typedef struct Caravan__V1__NotificationContent Caravan__V1__NotificationContent;
+typedef struct Caravan__V1__StandingTemplate Caravan__V1__StandingTemplate;
+typedef struct Caravan__V1__SubscriptionTemplate Caravan__V1__SubscriptionTemplate;
 typedef struct Caravan__V1__StandingRecords Caravan__V1__StandingRecords;
 typedef struct Caravan__V1__StoredSubscription Caravan__V1__StoredSubscription;
 typedef struct Caravan__V1__SubscriptionsRequest Caravan__V1__SubscriptionsRequest;
@@ -254,7 +257,8 @@ struct  Caravan__V1__QueryHit
 
 
 /*
- * A subscription, as the service keeps it and as it is asked for; one of `records` and `zones`.
+ * A subscription, as the service keeps it and as it is asked for; one of `records`, `zones` and `source`. The service
+ * makes `records` of a template, and keeps it beside them.
  */
 struct  Caravan__V1__StandingQuery
 {
@@ -269,10 +273,109 @@ struct  Caravan__V1__StandingQuery
    */
   protobuf_c_boolean has_zones;
   protobuf_c_boolean zones;
+  Caravan__V1__NotificationContent *shows;
+  Caravan__V1__StandingTemplate *source;
 };
 #define CARAVAN__V1__STANDING_QUERY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__standing_query__descriptor) \
-    , NULL, NULL, 0, 0 }
+    , NULL, NULL, 0, 0, NULL, NULL }
+
+
+/*
+ * What notifications of a subscription show; without a word of it they are silent.
+ */
+struct  Caravan__V1__NotificationContent
+{
+  ProtobufCMessage base;
+  char *title;
+  char *body;
+  /*
+   * of a text that the app has in its user's language
+   */
+  char *title_key;
+  /*
+   * names of fields whose values that text takes
+   */
+  size_t n_title_arguments;
+  char **title_arguments;
+  char *body_key;
+  size_t n_body_arguments;
+  char **body_arguments;
+  /*
+   * each counts the app's badge up
+   */
+  protobuf_c_boolean has_badges;
+  protobuf_c_boolean badges;
+  /*
+   * the name of one that the app has
+   */
+  char *sound;
+  /*
+   * names of fields whose values travel along
+   */
+  size_t n_fields;
+  char **fields;
+};
+#define CARAVAN__V1__NOTIFICATION_CONTENT__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__notification_content__descriptor) \
+    , NULL, NULL, NULL, 0,NULL, NULL, 0,NULL, 0, 0, NULL, 0,NULL }
+
+
+/*
+ * Which template of the container's schema a subscription is made from.
+ */
+struct  Caravan__V1__StandingTemplate
+{
+  ProtobufCMessage base;
+  char *name;
+  /*
+   * values of its `?`, in order, where it is asked for; their ids are not used
+   */
+  size_t n_arguments;
+  Caravan__V1__Field **arguments;
+  /*
+   * only records of this zone, where it is asked for; empty: of all
+   */
+  char *zone;
+  /*
+   * that it was made from, where it is kept
+   */
+  protobuf_c_boolean has_version;
+  uint32_t version;
+};
+#define CARAVAN__V1__STANDING_TEMPLATE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__standing_template__descriptor) \
+    , NULL, 0,NULL, NULL, 0, 0 }
+
+
+/*
+ * What subscriptions are made from: a part of a container's schema.
+ */
+struct  Caravan__V1__SubscriptionTemplate
+{
+  ProtobufCMessage base;
+  char *name;
+  char *type;
+  /*
+   * its `?` are parameters; empty: all records of the type
+   */
+  char *text;
+  protobuf_c_boolean has_enters;
+  protobuf_c_boolean enters;
+  protobuf_c_boolean has_leaves;
+  protobuf_c_boolean leaves;
+  protobuf_c_boolean has_changes;
+  protobuf_c_boolean changes;
+  Caravan__V1__NotificationContent *shows;
+  /*
+   * grows by one with each change in its environment
+   */
+  protobuf_c_boolean has_version;
+  uint32_t version;
+};
+#define CARAVAN__V1__SUBSCRIPTION_TEMPLATE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__subscription_template__descriptor) \
+    , NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, NULL, 0, 0 }
 
 
 struct  Caravan__V1__StandingRecords
@@ -538,6 +641,63 @@ Caravan__V1__StandingQuery *
 void   caravan__v1__standing_query__free_unpacked
                      (Caravan__V1__StandingQuery *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__NotificationContent methods */
+void   caravan__v1__notification_content__init
+                     (Caravan__V1__NotificationContent         *message);
+size_t caravan__v1__notification_content__get_packed_size
+                     (const Caravan__V1__NotificationContent   *message);
+size_t caravan__v1__notification_content__pack
+                     (const Caravan__V1__NotificationContent   *message,
+                      uint8_t             *out);
+size_t caravan__v1__notification_content__pack_to_buffer
+                     (const Caravan__V1__NotificationContent   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__NotificationContent *
+       caravan__v1__notification_content__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__notification_content__free_unpacked
+                     (Caravan__V1__NotificationContent *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__StandingTemplate methods */
+void   caravan__v1__standing_template__init
+                     (Caravan__V1__StandingTemplate         *message);
+size_t caravan__v1__standing_template__get_packed_size
+                     (const Caravan__V1__StandingTemplate   *message);
+size_t caravan__v1__standing_template__pack
+                     (const Caravan__V1__StandingTemplate   *message,
+                      uint8_t             *out);
+size_t caravan__v1__standing_template__pack_to_buffer
+                     (const Caravan__V1__StandingTemplate   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__StandingTemplate *
+       caravan__v1__standing_template__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__standing_template__free_unpacked
+                     (Caravan__V1__StandingTemplate *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__SubscriptionTemplate methods */
+void   caravan__v1__subscription_template__init
+                     (Caravan__V1__SubscriptionTemplate         *message);
+size_t caravan__v1__subscription_template__get_packed_size
+                     (const Caravan__V1__SubscriptionTemplate   *message);
+size_t caravan__v1__subscription_template__pack
+                     (const Caravan__V1__SubscriptionTemplate   *message,
+                      uint8_t             *out);
+size_t caravan__v1__subscription_template__pack_to_buffer
+                     (const Caravan__V1__SubscriptionTemplate   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__SubscriptionTemplate *
+       caravan__v1__subscription_template__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__subscription_template__free_unpacked
+                     (Caravan__V1__SubscriptionTemplate *message,
+                      ProtobufCAllocator *allocator);
 /* Caravan__V1__StandingRecords methods */
 void   caravan__v1__standing_records__init
                      (Caravan__V1__StandingRecords         *message);
@@ -659,6 +819,15 @@ typedef void (*Caravan__V1__QueryHit_Closure)
 typedef void (*Caravan__V1__StandingQuery_Closure)
                  (const Caravan__V1__StandingQuery *message,
                   void *closure_data);
+typedef void (*Caravan__V1__NotificationContent_Closure)
+                 (const Caravan__V1__NotificationContent *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__StandingTemplate_Closure)
+                 (const Caravan__V1__StandingTemplate *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__SubscriptionTemplate_Closure)
+                 (const Caravan__V1__SubscriptionTemplate *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__StandingRecords_Closure)
                  (const Caravan__V1__StandingRecords *message,
                   void *closure_data);
@@ -689,6 +858,9 @@ extern const ProtobufCMessageDescriptor caravan__v1__query_viewer__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__query_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__query_hit__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__standing_query__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__notification_content__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__standing_template__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__subscription_template__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__standing_records__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__stored_subscription__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__subscriptions_request__descriptor;

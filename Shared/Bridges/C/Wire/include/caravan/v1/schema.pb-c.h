@@ -15,6 +15,7 @@ PROTOBUF_C__BEGIN_DECLS
 #endif
 
 #include "caravan/v1/model.pb-c.h"
+#include "caravan/v1/query.pb-c.h"
 
 typedef struct Caravan__V1__ProposeTypeRequest Caravan__V1__ProposeTypeRequest;
 typedef struct Caravan__V1__TypeRequest Caravan__V1__TypeRequest;
@@ -28,11 +29,14 @@ typedef struct Caravan__V1__ContainerRequest Caravan__V1__ContainerRequest;
 typedef struct Caravan__V1__ContainerReply Caravan__V1__ContainerReply;
 typedef struct Caravan__V1__ListTypesRequest Caravan__V1__ListTypesRequest;
 typedef struct Caravan__V1__ListTypesReply Caravan__V1__ListTypesReply;
+typedef struct Caravan__V1__TemplateRequest Caravan__V1__TemplateRequest;
+typedef struct Caravan__V1__TemplateReply Caravan__V1__TemplateReply;
 typedef struct Caravan__V1__ChangeSchemaRequest Caravan__V1__ChangeSchemaRequest;
 typedef struct Caravan__V1__PromoteTypes Caravan__V1__PromoteTypes;
 typedef struct Caravan__V1__ResetTypes Caravan__V1__ResetTypes;
 typedef struct Caravan__V1__ImportTypes Caravan__V1__ImportTypes;
 typedef struct Caravan__V1__RemoveType Caravan__V1__RemoveType;
+typedef struct Caravan__V1__RemoveTemplate Caravan__V1__RemoveTemplate;
 typedef struct Caravan__V1__IndexFields Caravan__V1__IndexFields;
 typedef struct Caravan__V1__ChangeSchemaReply Caravan__V1__ChangeSchemaReply;
 typedef struct Caravan__V1__SchemaDifference Caravan__V1__SchemaDifference;
@@ -284,10 +288,37 @@ struct  Caravan__V1__ListTypesReply
    */
   protobuf_c_boolean has_schema;
   uint32_t schema;
+  size_t n_templates;
+  Caravan__V1__SubscriptionTemplate **templates;
 };
 #define CARAVAN__V1__LIST_TYPES_REPLY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__list_types_reply__descriptor) \
-    , 0,NULL, 0, 0 }
+    , 0,NULL, 0, 0, 0,NULL }
+
+
+/*
+ * The latest of this name.
+ */
+struct  Caravan__V1__TemplateRequest
+{
+  ProtobufCMessage base;
+  char *container;
+  char *environment;
+  char *name;
+};
+#define CARAVAN__V1__TEMPLATE_REQUEST__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__template_request__descriptor) \
+    , NULL, NULL, NULL }
+
+
+struct  Caravan__V1__TemplateReply
+{
+  ProtobufCMessage base;
+  Caravan__V1__SubscriptionTemplate *found;
+};
+#define CARAVAN__V1__TEMPLATE_REPLY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__template_reply__descriptor) \
+    , NULL }
 
 
 typedef enum {
@@ -296,7 +327,9 @@ typedef enum {
   CARAVAN__V1__CHANGE_SCHEMA_REQUEST__CHANGE_RESET = 11,
   CARAVAN__V1__CHANGE_SCHEMA_REQUEST__CHANGE_IMPORT_TYPES = 12,
   CARAVAN__V1__CHANGE_SCHEMA_REQUEST__CHANGE_REMOVE = 13,
-  CARAVAN__V1__CHANGE_SCHEMA_REQUEST__CHANGE_INDEX = 14
+  CARAVAN__V1__CHANGE_SCHEMA_REQUEST__CHANGE_INDEX = 14,
+  CARAVAN__V1__CHANGE_SCHEMA_REQUEST__CHANGE_SET_TEMPLATE = 15,
+  CARAVAN__V1__CHANGE_SCHEMA_REQUEST__CHANGE_REMOVE_TEMPLATE = 16
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__CHANGE_SCHEMA_REQUEST__CHANGE__CASE)
 } Caravan__V1__ChangeSchemaRequest__ChangeCase;
 
@@ -330,6 +363,11 @@ struct  Caravan__V1__ChangeSchemaRequest
     Caravan__V1__ImportTypes *import_types;
     Caravan__V1__RemoveType *remove;
     Caravan__V1__IndexFields *index;
+    /*
+     * in development, in place of the one of its name; its version is not used
+     */
+    Caravan__V1__SubscriptionTemplate *set_template;
+    Caravan__V1__RemoveTemplate *remove_template;
   };
 };
 #define CARAVAN__V1__CHANGE_SCHEMA_REQUEST__INIT \
@@ -338,20 +376,20 @@ struct  Caravan__V1__ChangeSchemaRequest
 
 
 /*
- * To production: what these types of development have more, with their settings, grants and indexes.
+ * To production: what these types of development have more, with their settings, grants and indexes, and templates as
+ * they are. Names of neither: all of both.
  */
 struct  Caravan__V1__PromoteTypes
 {
   ProtobufCMessage base;
-  /*
-   * none: all
-   */
   size_t n_types;
   char **types;
+  size_t n_templates;
+  char **templates;
 };
 #define CARAVAN__V1__PROMOTE_TYPES__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__promote_types__descriptor) \
-    , 0,NULL }
+    , 0,NULL, 0,NULL }
 
 
 /*
@@ -379,10 +417,12 @@ struct  Caravan__V1__ImportTypes
    */
   protobuf_c_boolean has_removes;
   protobuf_c_boolean removes;
+  size_t n_templates;
+  Caravan__V1__SubscriptionTemplate **templates;
 };
 #define CARAVAN__V1__IMPORT_TYPES__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__import_types__descriptor) \
-    , 0,NULL, 0, 0 }
+    , 0,NULL, 0, 0, 0,NULL }
 
 
 /*
@@ -400,6 +440,19 @@ struct  Caravan__V1__RemoveType
 #define CARAVAN__V1__REMOVE_TYPE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__remove_type__descriptor) \
     , NULL, NULL }
+
+
+/*
+ * From development.
+ */
+struct  Caravan__V1__RemoveTemplate
+{
+  ProtobufCMessage base;
+  char *name;
+};
+#define CARAVAN__V1__REMOVE_TEMPLATE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__remove_template__descriptor) \
+    , NULL }
 
 
 struct  Caravan__V1__IndexFields
@@ -442,7 +495,7 @@ struct  Caravan__V1__SchemaDifference
    */
   char *field;
   /*
-   * type, field, indexes, a setting, or grant and a role
+   * type, field, indexes, a setting, grant and a role; template, whose name is `type`
    */
   char *property;
   /*
@@ -898,6 +951,44 @@ Caravan__V1__ListTypesReply *
 void   caravan__v1__list_types_reply__free_unpacked
                      (Caravan__V1__ListTypesReply *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__TemplateRequest methods */
+void   caravan__v1__template_request__init
+                     (Caravan__V1__TemplateRequest         *message);
+size_t caravan__v1__template_request__get_packed_size
+                     (const Caravan__V1__TemplateRequest   *message);
+size_t caravan__v1__template_request__pack
+                     (const Caravan__V1__TemplateRequest   *message,
+                      uint8_t             *out);
+size_t caravan__v1__template_request__pack_to_buffer
+                     (const Caravan__V1__TemplateRequest   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__TemplateRequest *
+       caravan__v1__template_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__template_request__free_unpacked
+                     (Caravan__V1__TemplateRequest *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__TemplateReply methods */
+void   caravan__v1__template_reply__init
+                     (Caravan__V1__TemplateReply         *message);
+size_t caravan__v1__template_reply__get_packed_size
+                     (const Caravan__V1__TemplateReply   *message);
+size_t caravan__v1__template_reply__pack
+                     (const Caravan__V1__TemplateReply   *message,
+                      uint8_t             *out);
+size_t caravan__v1__template_reply__pack_to_buffer
+                     (const Caravan__V1__TemplateReply   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__TemplateReply *
+       caravan__v1__template_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__template_reply__free_unpacked
+                     (Caravan__V1__TemplateReply *message,
+                      ProtobufCAllocator *allocator);
 /* Caravan__V1__ChangeSchemaRequest methods */
 void   caravan__v1__change_schema_request__init
                      (Caravan__V1__ChangeSchemaRequest         *message);
@@ -992,6 +1083,25 @@ Caravan__V1__RemoveType *
                       const uint8_t       *data);
 void   caravan__v1__remove_type__free_unpacked
                      (Caravan__V1__RemoveType *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__RemoveTemplate methods */
+void   caravan__v1__remove_template__init
+                     (Caravan__V1__RemoveTemplate         *message);
+size_t caravan__v1__remove_template__get_packed_size
+                     (const Caravan__V1__RemoveTemplate   *message);
+size_t caravan__v1__remove_template__pack
+                     (const Caravan__V1__RemoveTemplate   *message,
+                      uint8_t             *out);
+size_t caravan__v1__remove_template__pack_to_buffer
+                     (const Caravan__V1__RemoveTemplate   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__RemoveTemplate *
+       caravan__v1__remove_template__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__remove_template__free_unpacked
+                     (Caravan__V1__RemoveTemplate *message,
                       ProtobufCAllocator *allocator);
 /* Caravan__V1__IndexFields methods */
 void   caravan__v1__index_fields__init
@@ -1240,6 +1350,12 @@ typedef void (*Caravan__V1__ListTypesRequest_Closure)
 typedef void (*Caravan__V1__ListTypesReply_Closure)
                  (const Caravan__V1__ListTypesReply *message,
                   void *closure_data);
+typedef void (*Caravan__V1__TemplateRequest_Closure)
+                 (const Caravan__V1__TemplateRequest *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__TemplateReply_Closure)
+                 (const Caravan__V1__TemplateReply *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__ChangeSchemaRequest_Closure)
                  (const Caravan__V1__ChangeSchemaRequest *message,
                   void *closure_data);
@@ -1254,6 +1370,9 @@ typedef void (*Caravan__V1__ImportTypes_Closure)
                   void *closure_data);
 typedef void (*Caravan__V1__RemoveType_Closure)
                  (const Caravan__V1__RemoveType *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__RemoveTemplate_Closure)
+                 (const Caravan__V1__RemoveTemplate *message,
                   void *closure_data);
 typedef void (*Caravan__V1__IndexFields_Closure)
                  (const Caravan__V1__IndexFields *message,
@@ -1307,11 +1426,14 @@ extern const ProtobufCMessageDescriptor caravan__v1__container_request__descript
 extern const ProtobufCMessageDescriptor caravan__v1__container_reply__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__list_types_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__list_types_reply__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__template_request__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__template_reply__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__change_schema_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__promote_types__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__reset_types__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__import_types__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__remove_type__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__remove_template__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__index_fields__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__change_schema_reply__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__schema_difference__descriptor;
