@@ -188,11 +188,14 @@ let package = Package(
       main: backends + ["Crypto"])
     + service("Schema", executable: "caravan-schema", driver: plumbing, main: backends)
     + service(
-      "Notify", executable: "caravan-notify", driver: plumbing + ["ChangeStream", "Tokens", "Crypto"],
+      "Notify", executable: "caravan-notify", driver: plumbing + ["ChangeStream", "Tokens", "Crypto", "Encoding"],
       main: backends + ["Crypto"])
     + service(
       "Query", executable: "caravan-query", core: ["Model", "Query"],
       driver: plumbing + ["Query", "SQLite", "ChangeStream"], main: backends)
+    + service(
+      "Push", executable: "caravan-push", core: ["Model", "Encoding"],
+      driver: ["Model", "Wire", "Bus", "Runtime", "Crypto", "Encoding", "HTTPClient"], main: backends + ["Crypto"])
     + service(
       "Gateway", executable: "caravan-gateway", core: ["Model", "Encoding"],
       driver: plumbing + ["HTTPServer", "Crypto", "Encoding"], main: backends + ["Crypto", "HTTPServer", "GatewayCore"])
@@ -251,6 +254,7 @@ let package = Package(
       tests("Unit/AgentCore", ["AgentCore", "Model", "Query", "Runtime", "TestKit"]),
       tests("Unit/StorageCore", ["StorageCore", "Store", "Model", "TestKit"]),
       tests("Unit/QueryCore", ["Query", "QueryCore", "Model", "TestKit"]),
+      tests("Unit/PushCore", ["PushCore", "Model", "Encoding"]),
       tests("Unit/GatewayCore", ["GatewayCore", "Model", "Encoding", "TestKit"]),
       tests("Unit/CLICore", ["CLICore", "Model", "Encoding", "TestKit"]),
       tests("Unit/Encoding", ["Encoding", "Model"]),
@@ -290,6 +294,12 @@ let package = Package(
         [
           "NotifyCore", "NotifyDriver", "ChangeStream", "StorageClient", "Crypto", "StorageDriver", "StoreSQLite",
           "Bus", "Runtime", "Wire", "Model", "TestKit",
+        ]),
+      tests(
+        "Component/Push",
+        [
+          "PushCore", "PushDriver", "Bus", "Runtime", "Wire", "Model", "TestKit", "Crypto", "Encoding", "HTTPClient",
+          "HTTPServer",
         ]),
       tests(
         "Component/Query",

@@ -223,7 +223,7 @@ extension AppRequest {
   /// Nothing on this device answers it.
   fileprivate var waitsForCloud: Bool {
     switch kind {
-    case .syncNow, .queryCloud, .manageSubscriptions, .fetchRecords, .changeRecords: true
+    case .syncNow, .queryCloud, .manageSubscriptions, .managePushTargets, .fetchRecords, .changeRecords: true
     default: false
     }
   }

@@ -4,6 +4,15 @@ internal import CaravanWire
 
 // Questions to the cloud itself.
 extension AppSession {
+  func askCloud(_ request: AppRequest.Kind) async throws(CaravanError) -> AppReply.Kind {
+    switch request {
+    case .queryCloud(let request): try await query(request)
+    case .manageSubscriptions(let request): try await manage(request)
+    case .managePushTargets(let request): try await manage(request)
+    default: try await carryOutOnRecords(request)
+    }
+  }
+
   func query(_ request: QueryCloud) async throws(CaravanError) -> AppReply.Kind {
     var question = CloudQuestion(app: app, type: request.table)
     question.isPublic = request.publicDatabase

@@ -18,6 +18,10 @@ extension AppSession {
     return .subscriptions(SubscriptionsReply(subscriptions: all.map { CaravanWire.StandingQuery($0) }))
   }
 
+  func manage(_ request: PushTargetsRequest) async throws(CaravanError) -> AppReply.Kind {
+    .pushTargets(try await sync.cloud().pushTargets(request, of: app))
+  }
+
   /// Sees to it that the app has its table of notifications, and that it is pulled.
   func haveNotifications() async throws(CaravanError) {
     guard try await store.createNotificationLog(of: app) else { return }
@@ -54,7 +58,7 @@ extension AppRequest.Kind {
       .resetTable, .watch, .taken, .listen:
       nil
     case .hello, .status, .setLink, .setPolicy, .resetDevice, .listApps, .allowApp, .forgetApp, .queryCloud,
-      .manageSubscriptions, .fetchRecords, .reserveNumbers:
+      .manageSubscriptions, .managePushTargets, .fetchRecords, .reserveNumbers:
       nil
     }
   }

@@ -172,9 +172,8 @@ public actor AppSession {
       if request.table == NotificationLog.name { try await haveNotifications() }
       try await watch(table(request.table), request)
     case .taken(let taken): try await store.tell(table(taken.table), upTo: taken.number)
-    case .queryCloud(let request): return try await query(request)
-    case .manageSubscriptions(let request): return try await manage(request)
-    case .fetchRecords, .reserveNumbers, .changeRecords: return try await carryOutOnRecords(request)
+    case .queryCloud, .manageSubscriptions, .managePushTargets, .fetchRecords, .reserveNumbers, .changeRecords:
+      return try await askCloud(request)
     case .listen(let request): _ = try await store.isSynced(table(request.table))
     }
     return .done(Empty())
@@ -357,7 +356,7 @@ extension AppRequest.Kind {
     case .hello, .status, .createTable, .updateTable, .resetTable, .dropTable, .beginWrite, .writeObject,
       .truncateObject, .closeWrite, .beginRead, .nextPage, .closeCursor, .readObject, .deleteRows, .registerSync,
       .unregisterSync, .syncNow, .beginResolution, .conflictedRows, .resolveConflict, .endResolution, .watch, .taken,
-      .listen, .queryCloud, .manageSubscriptions, .fetchRecords, .reserveNumbers, .changeRecords:
+      .listen, .queryCloud, .manageSubscriptions, .managePushTargets, .fetchRecords, .reserveNumbers, .changeRecords:
       false
     }
   }

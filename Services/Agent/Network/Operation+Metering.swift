@@ -19,7 +19,7 @@ extension CaravanWire.Operation.Kind {
     // Not an agent's to ask.
     case .zones, .changedZones, .createZone, .whoAmI, .schema: nil
     // An app asks, and none of its tables: so it is with what goes to the public database.
-    case .query, .subscriptions, .read: nil
+    case .query, .subscriptions, .pushTargets, .read: nil
     case .lock, .unlock, .operation, .removeOperation: nil
     case .syncBegin, .syncContinue: nil
     }
@@ -35,7 +35,7 @@ extension CaravanWire.Operation.Kind {
         $0 + 64 + UInt64($1.chunks.count) + ($1.basedOn == 0 ? 0 : UInt64($1.body.count))
       }
     case .hello, .propose, .settle, .subscribe, .ack, .ticket, .drop: EngineLimits.answerBytes
-    case .read, .zones, .changedZones, .createZone, .whoAmI, .schema, .query, .subscriptions:
+    case .read, .zones, .changedZones, .createZone, .whoAmI, .schema, .query, .subscriptions, .pushTargets:
       UInt64(Limits.pageBytes)
     case .lock, .unlock, .beginGroup, .upload, .operation, .removeOperation: EngineLimits.answerBytes
     case .commitGroup(let group): EngineLimits.answerBytes + UInt64(group.parts) * EngineLimits.partOutcomeBytes
@@ -55,6 +55,7 @@ extension CaravanWire.Result.Kind {
     case .pull(let pull): UInt64(pull.page.count) + 64
     case .query(let found): UInt64(found.answer.count) + 64
     case .subscriptions(let all): UInt64(all.answer.count) + 64
+    case .pushTargets(let all): UInt64(all.answer.count) + 64
     case .commit(let commit): commit.outcomes.reduce(32) { $0 + 16 + UInt64($1.server?.body.count ?? 0) }
     case .records(let found): found.entries.reduce(64) { $0 + 64 + UInt64($1.body.count) }
     case .failure, .hello, .type, .ticket, .done, .changedZones, .zones, .zone, .person, .schema: 64

@@ -2,6 +2,7 @@ internal import CaravanAgentCore
 internal import CaravanAgentNetwork
 public import CaravanModel
 internal import CaravanRuntime
+public import CaravanWire
 
 /// What apps ask of the cloud itself, over whatever link there is, about their database of the device's user or the
 /// public one.
@@ -19,6 +20,8 @@ public protocol CloudControl: Sendable {
   /// Changes records of the public database, each by itself (CK-25). The same edits may be asked for again.
   /// - Returns: what became of the first edits: at least of one.
   func change(_ changes: RecordChanges) async throws(CaravanError) -> [RecordOutcome]
+  /// Saves, removes or lists where an app's notifications are pushed to (CK-85).
+  func pushTargets(_ request: PushTargetsRequest, of app: ContainerID) async throws(CaravanError) -> PushTargetsReply
 }
 
 extension SyncControl {
@@ -64,5 +67,14 @@ struct CloudCalls: CloudControl {
 
   func change(_ changes: RecordChanges) async throws(CaravanError) -> [RecordOutcome] {
     try await CloudRecords(exchanger: exchanger, types: types).change(changes)
+  }
+
+  func pushTargets(
+    _ request: PushTargetsRequest, of app: ContainerID
+  ) async throws(CaravanError) -> PushTargetsReply {
+    let ask = AskPushTargets(container: app.text, request: request.encoded())
+    let result = try await exchanger.exchange([.pushTargets(ask)], through: [])[0]
+    guard case .pushTargets(let found) = result else { throw .unexpected(result, to: "push targets") }
+    return try PushTargetsReply.decode(found.answer)
   }
 }

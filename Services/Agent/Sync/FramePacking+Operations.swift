@@ -22,6 +22,7 @@ extension FramePacking.Load {
     case .subscribe(let list): self.init(bytes: 64 + 224 * list.subscriptions.count)
     case .query(let question): self.init(bytes: 256 + question.request.count, isPull: true)
     case .subscriptions(let question): self.init(bytes: 256 + question.request.count, isPull: true)
+    case .pushTargets(let question): self.init(bytes: 256 + question.request.count, isPull: true)
     case .propose(let proposal): self.init(bytes: 256 + 288 * (proposal.type?.fields.count ?? 0))
     case .read(let read):
       self.init(bytes: read.names.reduce(192 + 5 * read.fields.count) { $0 + 4 + $1.utf8.count }, isPull: true)

@@ -24,4 +24,24 @@ package enum NotifyLimits {
   package static let cursorSeconds: Int64 = 5
   /// A longer period is cut to this: a day.
   package static let longestPeriodMilliseconds: UInt32 = 86_400_000
+  /// Push targets of one partition.
+  package static let targetsPerPartition = 65_536
+  /// Targets that are pushed to at once, and those of one user among them.
+  package static let pushesAtOnce = 16
+  package static let pushesAtOncePerUser = 2
+  /// Notifications that a target gets in one turn, and how long each keeps it from its next turn, where its server
+  /// did not say how many it takes.
+  package static let pushesPerTurn = 20
+  package static let pushSpacingMilliseconds: Int64 = 50
+  /// For an answer of the push service.
+  package static let pushDeadline: Duration = .seconds(20)
+  /// Nothing is sent to a target that failed for so long, then for twice as long each time.
+  package static let firstPushPauseMilliseconds: Int64 = 1_000
+  package static let longestPushPauseMilliseconds: Int64 = 3_600_000
+  /// A target that fails for so long is tried no more.
+  package static let pushPatienceMilliseconds: Int64 = 7 * 86_400_000
+  /// A notification that could not be pushed for so long is given up.
+  package static let pushWorthMilliseconds: Int64 = 3 * 86_400_000
+  /// Where the push service cannot be reached, or is busy.
+  package static let pushBusyMilliseconds: Int64 = 1_000
 }

@@ -26,11 +26,13 @@ actor NotifyHandler {
   /// What every device knows may have become more.
   private let progress = Signal()
   private var pages: PageEncoder
+  private let pusher: Pusher
 
   init(
     lease: PartitionLease, cursor: UInt64, bus: any MessageBus, storage: StorageClient,
-    subscriptions: SubscriptionStore, tokens: TokenSeal, host: Host, metrics: NotifyMetrics
+    subscriptions: SubscriptionStore, tokens: TokenSeal, pusher: Pusher, host: Host, metrics: NotifyMetrics
   ) {
+    self.pusher = pusher
     pages = PageEncoder(tokens: tokens)
     self.lease = lease
     self.bus = bus
@@ -215,6 +217,7 @@ extension NotifyHandler: ChangeConsumer {
   func take(_ changes: [Change]) async throws(CaravanError) {
     for change in changes where change.position > machine.position {
       if let user = subscriptions.user(of: change.zone) { try await takeLists(change, of: user) }
+      try await pusher.take(change)
       metrics.changes.add()
       await carryOut(
         machine.changed(change.zone, writer: change.writer, position: change.position, now: now) {
@@ -238,6 +241,7 @@ extension NotifyHandler: ChangeConsumer {
 
   func rebuild(at head: UInt64) async throws(CaravanError) {
     try await load()
+    try await pusher.load()
     machine.sweepAll(upTo: max(head, machine.position), now: now)
     progress.raise()
     kick.push(())

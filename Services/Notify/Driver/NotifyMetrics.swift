@@ -8,6 +8,9 @@ extension CounterName {
     "caravan_notify_coalesced_changes_total", "Changes that joined others on their way to the same device.")
   static let away = CounterName("caravan_notify_devices_away_total", "Times a device stopped answering.")
   static let changes = CounterName("caravan_notify_changes_total", "Commits taken in from the change stream.")
+  static let pushes = CounterName("caravan_notify_pushes_total", "Notifications that push targets took.")
+  static let pushesGivenUp = CounterName(
+    "caravan_notify_pushes_given_up_total", "Notifications that no push target took, and that are given up.")
 }
 
 struct NotifyMetrics: Sendable {
@@ -16,6 +19,8 @@ struct NotifyMetrics: Sendable {
   let coalesced: Counter
   let away: Counter
   let changes: Counter
+  let pushes: Counter
+  let pushesGivenUp: Counter
 
   init(_ metrics: MetricsRegistry) {
     notifications = metrics.counter(.notifications)
@@ -23,6 +28,8 @@ struct NotifyMetrics: Sendable {
     coalesced = metrics.counter(.coalesced)
     away = metrics.counter(.away)
     changes = metrics.counter(.changes)
+    pushes = metrics.counter(.pushes)
+    pushesGivenUp = metrics.counter(.pushesGivenUp)
   }
 
   func count(_ effects: PartitionNotifier.Effects) {

@@ -74,11 +74,13 @@ final class NotifyWork: PartitionWork {
 
   func serve(_ lease: PartitionLease) async throws {
     let cursor = try await storage.cursor(of: NotifyService.name.rawValue, in: lease.partition)
+    let pusher = Pusher(lease.partition, bus: bus, storage: storage, host: host, metrics: metrics)
     let handler = NotifyHandler(
       lease: lease, cursor: cursor, bus: bus, storage: storage, subscriptions: subscriptions, tokens: tokens,
-      host: host, metrics: metrics)
+      pusher: pusher, host: host, metrics: metrics)
     desks.withLock { $0[lease.partition] = handler }
     try await handler.load()
+    try await pusher.load()
     let follower = ChangeFollower(lease, bus: bus, storage: storage, host: host, consumer: handler)
     let attach = Self.attach(lease.partition, handler)
     defer { endpoints.remove(attach.pattern) }
@@ -94,6 +96,7 @@ final class NotifyWork: PartitionWork {
       }
       group.addTask { await handler.hear(acks) }
       group.addTask { await handler.runTimers() }
+      group.addTask { await pusher.run() }
       group.addTask { try await handler.runCursor() }
       defer { group.cancelAll() }
       try await group.next()

@@ -87,4 +87,6 @@ package enum SyncLimits {
   package static let diffBytesPerRecordByte = 4
   /// Of one diff, beside its names and values.
   package static let diffOverheadBytes = 32
+  /// For the push service, which asks a webhook's server.
+  package static let pushDeadline: Duration = .seconds(12)
 }

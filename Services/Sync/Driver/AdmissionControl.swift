@@ -127,7 +127,7 @@ extension CaravanWire.Operation {
     case .syncContinue(let message): UInt64(max(1, message.diffs.count))
     case .schema(let question):
       SyncLimits.schemaAccesses + UInt64(question.call.count / Int(Limits.bytesPerAccess))
-    case .query, .subscriptions: SyncLimits.queryAccesses
+    case .query, .subscriptions, .pushTargets: SyncLimits.queryAccesses
     case .ack: 0
     case .hello, .propose, .settle, .pull, .subscribe, .ticket, .drop, .zones, .createZone, .whoAmI, .lock, .unlock,
       .beginGroup, .operation, .removeOperation, .syncBegin, .changedZones, nil:
@@ -151,6 +151,7 @@ extension CaravanWire.Operation {
     case .schema(let question): question.container
     case .query(let question): question.container
     case .subscriptions(let question): question.container
+    case .pushTargets(let question): question.container
     case .lock(let lock): lock.container
     case .unlock(let unlock): unlock.container
     case .beginGroup(let begin): begin.container

@@ -121,6 +121,8 @@ struct DeviceSession: Sendable {
     case .schema(let question): return .schema(try await schema(question, account))
     case .query(let question): return .query(try await query(question, account))
     case .subscriptions(let question): return .subscriptions(try await subscriptions(question, account))
+    case .pushTargets(let question):
+      return .pushTargets(try await PushTargetCalls(session: self).answer(question, account))
     case .lock(let lock): return .lock(try await groups.lock(lock))
     case .unlock(let unlock): return .done(try await groups.unlock(unlock))
     case .beginGroup(let begin): return .operation(try await groups.begin(begin))
@@ -157,7 +159,7 @@ extension CaravanWire.Operation {
     case .propose(let proposal): .types(container: proposal.container)
     case .schema(let question): .types(container: question.container)
     case .changedZones(let list): .zones(container: list.container)
-    case .hello, .subscribe, .ack, .ticket, .zones, .whoAmI, .query, .subscriptions, nil: .session
+    case .hello, .subscribe, .ack, .ticket, .zones, .whoAmI, .query, .subscriptions, .pushTargets, nil: .session
     }
   }
 

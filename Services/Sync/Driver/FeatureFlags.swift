@@ -26,8 +26,7 @@ extension CaravanWire.Operation {
     case .changedZones: .changedZones
     case .pull(let pull): pull.snapshot ? .snapshots : pull.mode == .reverse ? .reverse : nil
     case .hello, .propose, .push, .settle, .subscribe, .ack, .ticket, .drop, .read, .zones, .createZone, .whoAmI,
-      .schema, .query, .subscriptions,
-      nil:
+      .schema, .query, .subscriptions, .pushTargets, nil:
       nil
     }
   }

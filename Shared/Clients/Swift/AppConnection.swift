@@ -260,7 +260,7 @@ extension AppRequest.Kind {
       .watch, .setPolicy, .taken, .resetTable, .resetDevice, .listen, .listApps, .allowApp, .forgetApp:
       []
     // An agent that knows these knows all cells.
-    case .manageSubscriptions, .fetchRecords, .reserveNumbers, .changeRecords: []
+    case .manageSubscriptions, .managePushTargets, .fetchRecords, .reserveNumbers, .changeRecords: []
     }
   }
 }

@@ -1,7 +1,7 @@
 public import CaravanModel
 
 public enum ServiceName: String, Sendable, Hashable, CaseIterable {
-  case storage, sync, schema, notify, query, gateway
+  case storage, sync, schema, notify, query, push, gateway
 }
 
 /// What a discovery request asks of every service (NATS services convention, ADR-32).

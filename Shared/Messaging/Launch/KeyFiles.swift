@@ -1,4 +1,5 @@
 public import CaravanCrypto
+internal import CaravanEncoding
 public import CaravanModel
 public import CaravanRuntime
 
@@ -10,6 +11,23 @@ extension NKey {
     do { return try NKey(seed: line) } catch {
       throw CaravanError(.invalidData, "key file '\(path)': \(error.message)")
     }
+  }
+}
+
+extension P256PrivateKey {
+  /// What the key that signs Web Push messages is called in a directory of keys.
+  public static let vapidFile = "vapid.key"
+
+  /// As the file holds it: base64url, as other programs that send Web Push write it, and a line's end.
+  public var fileText: String { Base64.encodeURL(bytes) + "\n" }
+
+  /// - Throws: `invalidData` naming the file.
+  public static func reading(_ path: String) throws(CaravanError) -> P256PrivateKey {
+    let line = try TextFile.firstLine(path)
+    guard let bytes = try? Base64.decodeURL(line), let key = try? P256PrivateKey(bytes) else {
+      throw CaravanError(.invalidData, "'\(path)' holds no key of P-256 in base64url: is it the right file?")
+    }
+    return key
   }
 }
 

@@ -76,6 +76,7 @@ public actor S3Lane: ObjectLane {
   private static func refusal(_ failure: HTTPFailure) -> CaravanError {
     switch failure {
     case .noBody(let file): CaravanError(.storageFull, "cannot read '\(file)': what was spooled is gone")
+    case .forbidden: CaravanError(.unavailable, "the object store has no address that may be asked")
     case .timedOut: CaravanError(.unavailable, "the object store did not answer in time")
     case .tooLong(let bytes): CaravanError(.unavailable, "the object store answered with more than \(bytes) bytes")
     case .unreachable(let reason), .untrusted(let reason), .broken(let reason):

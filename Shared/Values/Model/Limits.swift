@@ -102,4 +102,8 @@ public enum Limits {
   public static let queryPrefixes = 4
   /// Zones of which one query says how far its answer has to be.
   public static let querySeenZones = 16
+  /// Push targets of a user in one app, subscriptions that one names, and notifications it has not taken that are told.
+  public static let pushTargets = 20
+  public static let subscriptionsPerPushTarget = 100
+  public static let pushDeadLetters = 10
 }

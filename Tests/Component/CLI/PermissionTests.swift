@@ -79,7 +79,7 @@ struct PermissionTests {
         "lease", "schedule", "cancel", "parcel",
       ].map { "svc.storage.3.\($0)" }
         + ["svc.schema.type", "svc.schema.propose", "svc.schema.container", "svc.notify.5.attach"]
-        + ["svc.query.4.find", "svc.query.4.subscriptions"]
+        + ["svc.query.4.find", "svc.query.4.subscriptions", "svc.push.register"]
         + ["edge.ann.cam-1_1.acks.5"]
         + ["ext.album.photos"],
       ["edge.*.*.exchange"]
@@ -90,8 +90,10 @@ struct PermissionTests {
     ),
     (
       .notify,
-      ["zones", "changes", "fetch", "log", "heads", "lease", "cursor"].map { "svc.storage.3.\($0)" }
-        + ["svc.notify.abc", "inbox.ann.cam-1_1.notify"],
+      ["zones", "changes", "fetch", "log", "heads", "lease", "cursor", "commit", "commits"].map {
+        "svc.storage.3.\($0)"
+      }
+        + ["svc.notify.abc", "inbox.ann.cam-1_1.notify", "svc.push.deliver"],
       ["changes.4", "svc.notify.4.attach", "edge.*.*.acks.4"]
     ),
     (
@@ -102,6 +104,7 @@ struct PermissionTests {
         + ["svc.query.abc", "svc.query.4.shard", "svc.schema.type", "svc.schema.container"],
       ["changes.4", "svc.query.4.find"]
     ),
+    (.push, [], ["svc.push.register", "svc.push.deliver"]),
     (
       .gateway, ["svc.storage.3.commit", "svc.storage.3.fetch", "svc.storage.3.changes", "$SRV.STATS"],
       ["edge.*.*.renew"]
@@ -126,7 +129,7 @@ struct PermissionTests {
     Self.storage.map { "svc.storage.3.\($0)" } + [
       "edge.ann.cam-1_1.exchange", "edge.ann.cam-1_1.chunks.3", "edge.ann.cam-1_1.acks.5", "changes.7",
       "svc.schema.propose", "svc.schema.containers",
-      "svc.notify.5.attach", "ext.album.photos",
+      "svc.notify.5.attach", "svc.push.register", "svc.push.deliver", "ext.album.photos",
       "inbox.ann.cam-1_1.notify", "inbox.svc_sync.r.x.1", "$SYS.REQ.SERVER.PING",
     ]
 
@@ -146,6 +149,7 @@ struct PermissionTests {
     case .schema: ["svc.schema.>"]
     case .notify: ["changes.*", "changes.>", "edge.*.*.acks.*"]
     case .query: ["changes.*", "changes.>"]
+    case .push: ["svc.push.>"]
     case .sync, .gateway, .cli, .connections, .system: []
     }
   }

@@ -2,7 +2,7 @@ public import CaravanModel
 
 /// A service of the suite, in the order in which they start: each needs those before it.
 public enum SuiteService: String, Sendable, Hashable, CaseIterable {
-  case storage, schema, notify, query, sync, gateway
+  case storage, schema, push, notify, query, sync, gateway
 
   public var executable: String { "caravan-\(rawValue)" }
 
@@ -11,7 +11,7 @@ public enum SuiteService: String, Sendable, Hashable, CaseIterable {
     switch self {
     case .storage: onPostgres
     case .gateway: false
-    case .schema, .notify, .query, .sync: true
+    case .schema, .push, .notify, .query, .sync: true
     }
   }
 }
@@ -104,6 +104,7 @@ public struct SuiteDirectory: Sendable, Hashable {
       ]
     case .notify: return common + ["--token-key", "\(keys)/token.key"]
     case .schema: return common + (opensContainers ? ["--open-containers"] : [])
+    case .push: return common + ["--vapid-key", "\(keys)/vapid.key", "--webhook-key", "\(keys)/webhook.key"]
     case .query: return common + ["--data", "\(path)/\(process.name)"]
     case .gateway:
       return common

@@ -11,7 +11,7 @@ enum AppCommands {
 
   static let tools: [Tool] =
     tables + AppRowCommands.tools + [AppCloudCommand.tool] + AppRecordCommands.tools + [AppBatchCommand.tool]
-    + AppSyncCommands.tools + AppSubscriptionCommands.tools
+    + AppSyncCommands.tools + AppSubscriptionCommands.tools + AppPushCommands.tools
     + AppConflictCommands.tools + AppDeviceCommands.tools
 
   /// Operands of the longest command line.

@@ -39,6 +39,7 @@ actor HTTPRoom {
       CaravanError(
         .unavailable,
         "\(server) does not prove who it is (\(reason)): give the file of who signed its certificate, --ca")
+    case .forbidden: CaravanError(.unavailable, "\(server) has no address that may be asked")
     case .timedOut: CaravanError(.timedOut, "\(server) did not answer in time: try again")
     case .tooLong(let bytes): CaravanError(.unavailable, "\(server) answered with more than \(bytes) bytes")
     case .broken(let reason), .noBody(let reason):

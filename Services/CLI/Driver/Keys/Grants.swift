@@ -7,7 +7,7 @@ internal import CaravanStorageClient
 
 /// Who holds credentials of its own, beside devices.
 package enum Holder: String, Sendable, CaseIterable {
-  case storage, sync, schema, notify, query, gateway
+  case storage, sync, schema, notify, query, push, gateway
   /// Whoever operates the suite, through this program.
   case cli
   /// Tells the suite of the connections that the broker has.
@@ -33,7 +33,7 @@ package enum Holder: String, Sendable, CaseIterable {
 
   private var isService: Bool {
     switch self {
-    case .storage, .sync, .schema, .notify, .query, .gateway, .connections: true
+    case .storage, .sync, .schema, .notify, .query, .push, .gateway, .connections: true
     case .cli, .system: false
     }
   }
@@ -51,10 +51,12 @@ package enum Holder: String, Sendable, CaseIterable {
       ])
         + Self.schema([.type, .types, .propose, .change, .history, .container, .grants])
         + Self.partitioned(.notify, ["attach"]) + Self.partitioned(.query, ["find", "subscriptions"])
+        + [Subject.service(.push, method: "register").text]
         + [SubjectPattern.everyAck(nil).text, SubjectPattern.everyExtension.text]
     case .schema: Self.storage([.commit, .commits, .changes, .fetch, .zones])
     case .notify:
-      Self.storage([.zones, .changes, .fetch] + Self.following) + ["svc.notify.*", "inbox.*.*.notify"]
+      Self.storage([.zones, .changes, .fetch, .commit, .commits] + Self.following)
+        + ["svc.notify.*", "inbox.*.*.notify", Subject.service(.push, method: "deliver").text]
     case .query:
       Self.storage([.zones, .changes, .fetch, .commit, .commits] + Self.following)
         + Self.schema([.type, .types, .container]) + Self.partitioned(.query, ["shard"]) + ["svc.query.*"]
@@ -65,7 +67,8 @@ package enum Holder: String, Sendable, CaseIterable {
         + Self.partitioned(.storage, ["floor"])
         + Self.schema(SchemaMethod.allCases)
         + Self.partitioned(.query, ["find"]) + Self.discovery
-    case .connections: []
+    // It answers, and asks nobody.
+    case .push, .connections: []
     case .system: [Subject.claimsUpdate.text, Subject.connections(account: "*").text]
     }
   }
@@ -79,6 +82,7 @@ package enum Holder: String, Sendable, CaseIterable {
     case .notify: ["svc.notify.>", SubjectPattern.everyAck(nil).text, SubjectPattern.everyChange.text] + Self.discovery
     case .query: ["svc.query.>", SubjectPattern.everyChange.text] + Self.discovery
     case .gateway: [SubjectPattern.everyRenewal.text] + Self.discovery
+    case .push: ["svc.push.*"] + Self.discovery
     case .connections: Self.discovery
     case .cli: []
     case .system: [SubjectPattern.everyConnection(account: "*").text]

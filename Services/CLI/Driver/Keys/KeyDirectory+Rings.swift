@@ -19,7 +19,7 @@ extension KeyDirectory {
   func ensureRings() throws(CaravanError) {
     let old = try folder.text(Self.ringFile)
     for purpose in RingPurpose.allCases where !folder.contains(purpose.file) {
-      if let old {
+      if let old, purpose.wasOfTickets {
         try folder.write(old + "\n", to: purpose.file, as: Self.ringFile)
       } else {
         let key = try crypto { () throws(CryptoError) in try TicketKey.generate() }

@@ -38,6 +38,7 @@ struct KeyDirectory: Sendable {
     for holder in Holder.allCases { try keys.ensureCredentials(of: holder, in: credentials, at: seconds) }
     try keys.ensureAliasKey()
     try keys.ensureRings()
+    try keys.ensureVAPIDKey()
     for token in ["admin.token", "metrics.token"] where !folder.contains(token) {
       let secret = try crypto { () throws(CryptoError) in try SecureRandom.bytes(tokenBytes) }
       try folder.write(Base64.encodeURL(secret) + "\n", to: token)
@@ -83,6 +84,13 @@ struct KeyDirectory: Sendable {
     let key = try crypto { () throws(CryptoError) in try NKey.generate(kind) }
     try folder.write(key.seedText + "\n", to: name)
     return key
+  }
+
+  /// Who sends Web Push messages: browsers subscribe to what it signs, so it is never made anew.
+  private func ensureVAPIDKey() throws(CaravanError) {
+    guard !folder.contains(P256PrivateKey.vapidFile) else { return }
+    let key = try crypto { () throws(CryptoError) in try P256PrivateKey.generate() }
+    try folder.write(key.fileText, to: P256PrivateKey.vapidFile)
   }
 
   private func ensureTokens(connections: Int?, at seconds: Int64) throws(CaravanError) {

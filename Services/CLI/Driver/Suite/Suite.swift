@@ -84,6 +84,9 @@ struct Suite {
         $0.key.hasPrefix("CARAVAN_HTTP_") && !["CARAVAN_HTTP_CERT", "CARAVAN_HTTP_KEY"].contains($0.key)
       }
       environment.merge(limits) { _, new in new }
+    case .push:
+      // What it may call, and as whom.
+      environment.merge(Command.environment.filter { $0.key.hasPrefix("CARAVAN_PUSH_") }) { _, new in new }
     case .schema, .notify, .query, .sync: break
     }
     return environment

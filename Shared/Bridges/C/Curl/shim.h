@@ -3,6 +3,7 @@
 #define CURL_DISABLE_TYPECHECK 1
 #include <curl/curl.h>
 #include <stdio.h>
+#include <sys/socket.h>
 
 // curl_easy_setopt and curl_easy_getinfo are variadic, which Swift cannot call; and a request is a handful of them.
 
@@ -11,6 +12,10 @@ static inline void CCurl_prepare(void) { curl_global_init(CURL_GLOBAL_DEFAULT); 
 
 // Takes a piece of the answer; fewer bytes than it got end the transfer.
 typedef size_t (*CCurl_writer)(char *data, size_t size, size_t count, void *context);
+
+// Whether a connection to this address may be made. It is asked with each address that is about to be connected to, so
+// that a name cannot mean one thing when it is checked and another when it is used.
+typedef int (*CCurl_permission)(const struct sockaddr *address, void *context);
 
 struct CCurl_request {
   const char *method;
@@ -26,8 +31,17 @@ struct CCurl_request {
   long stall_seconds;       // a transfer slower than a byte a second for so long is given up
   long total_milliseconds;  // 0: as long as it takes
   CCurl_writer writer;
+  CCurl_writer header_writer;
+  CCurl_permission permits;  // NULL: all addresses
   void *context;
 };
+
+static curl_socket_t CCurl_open(void *request, curlsocktype purpose, struct curl_sockaddr *address) {
+  const struct CCurl_request *r = request;
+  (void)purpose;
+  if (r->permits && !r->permits(&address->addr, r->context)) return CURL_SOCKET_BAD;
+  return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
 
 // Returns the status of the answer; 0, `*code` and a line in `error` when there was none.
 static inline long CCurl_perform(
@@ -60,6 +74,12 @@ static inline long CCurl_perform(
   curl_easy_setopt(curl, CURLOPT_HTTPHEADER, r->headers);
   curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, r->writer);
   curl_easy_setopt(curl, CURLOPT_WRITEDATA, r->context);
+  curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, r->header_writer);
+  curl_easy_setopt(curl, CURLOPT_HEADERDATA, r->context);
+  if (r->permits) {
+    curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, CCurl_open);
+    curl_easy_setopt(curl, CURLOPT_OPENSOCKETDATA, (void *)r);
+  }
   if (r->file) {
     curl_easy_setopt(curl, CURLOPT_UPLOAD, 1L);
     curl_easy_setopt(curl, CURLOPT_READDATA, r->file);

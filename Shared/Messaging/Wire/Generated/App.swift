@@ -307,6 +307,7 @@ public struct AppRequest: WireMessage, Equatable {
     case fetchRecords(FetchRecords)
     case reserveNumbers(ReserveNumbers)
     case changeRecords(ChangeRecords)
+    case managePushTargets(PushTargetsRequest)
   }
 
   public var id: UInt64
@@ -432,6 +433,9 @@ public struct AppRequest: WireMessage, Equatable {
     case .changeRecords(let value):
       m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_CHANGE_RECORDS
       m.pointee.change_records = value.pack(into: &arena)
+    case .managePushTargets(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_MANAGE_PUSH_TARGETS
+      m.pointee.manage_push_targets = value.pack(into: &arena)
     case nil: break
     }
     return m
@@ -487,11 +491,13 @@ public struct AppRequest: WireMessage, Equatable {
       kind = .reserveNumbers(try ReserveNumbers(c: m.pointee.reserve_numbers))
     case CARAVAN__V1__APP_REQUEST__KIND_CHANGE_RECORDS:
       kind = .changeRecords(try ChangeRecords(c: m.pointee.change_records))
+    case CARAVAN__V1__APP_REQUEST__KIND_MANAGE_PUSH_TARGETS:
+      kind = .managePushTargets(try PushTargetsRequest(c: m.pointee.manage_push_targets))
     default: kind = nil
     }
   }
 
-  static let shape = 100
+  static let shape = 114
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -526,6 +532,7 @@ public struct AppReply: WireMessage, Equatable {
     case foundRecords(FoundRecords)
     case reservedNumbers(ReservedNumbers)
     case changedRecords(ChangedRecords)
+    case pushTargets(PushTargetsReply)
   }
 
   public var id: UInt64
@@ -597,6 +604,9 @@ public struct AppReply: WireMessage, Equatable {
     case .changedRecords(let value):
       m.pointee.kind_case = CARAVAN__V1__APP_REPLY__KIND_CHANGED_RECORDS
       m.pointee.changed_records = value.pack(into: &arena)
+    case .pushTargets(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REPLY__KIND_PUSH_TARGETS
+      m.pointee.push_targets = value.pack(into: &arena)
     case nil: break
     }
     return m
@@ -626,11 +636,12 @@ public struct AppReply: WireMessage, Equatable {
       kind = .reservedNumbers(try ReservedNumbers(c: m.pointee.reserved_numbers))
     case CARAVAN__V1__APP_REPLY__KIND_CHANGED_RECORDS:
       kind = .changedRecords(try ChangedRecords(c: m.pointee.changed_records))
+    case CARAVAN__V1__APP_REPLY__KIND_PUSH_TARGETS: kind = .pushTargets(try PushTargetsReply(c: m.pointee.push_targets))
     default: kind = nil
     }
   }
 
-  static let shape = 101
+  static let shape = 115
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -679,7 +690,7 @@ public struct AppHello: WireMessage, Equatable {
     knowsLists = m.pointee.has_knows_lists != 0 ? m.pointee.knows_lists != 0 : false
   }
 
-  static let shape = 102
+  static let shape = 116
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -718,7 +729,7 @@ public struct AllowApp: WireMessage, Equatable {
     uid = m.pointee.has_uid != 0 ? m.pointee.uid : 0
   }
 
-  static let shape = 103
+  static let shape = 117
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -752,7 +763,7 @@ public struct AppName: WireMessage, Equatable {
     app = try copyText(m.pointee.app)
   }
 
-  static let shape = 104
+  static let shape = 118
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -786,7 +797,7 @@ public struct AppList: WireMessage, Equatable {
     apps = try copyMessages(m.pointee.n_apps, m.pointee.apps) { (p) throws(WireError) in try AppEntry(c: p) }
   }
 
-  static let shape = 105
+  static let shape = 119
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -830,7 +841,7 @@ public struct AppEntry: WireMessage, Equatable {
     standing = m.pointee.has_standing != 0 ? AppStanding(c: m.pointee.standing) : .unspecified
   }
 
-  static let shape = 106
+  static let shape = 120
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -874,7 +885,7 @@ public struct AppWelcome: WireMessage, Equatable {
     knowsLists = m.pointee.has_knows_lists != 0 ? m.pointee.knows_lists != 0 : false
   }
 
-  static let shape = 107
+  static let shape = 121
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -926,7 +937,7 @@ public struct Replication: WireMessage, Equatable {
     query = if let p = m.pointee.query { try Selection(c: p) } else { nil }
   }
 
-  static let shape = 108
+  static let shape = 122
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -965,7 +976,7 @@ public struct ObjectFetch: WireMessage, Equatable {
     policy = m.pointee.has_policy != 0 ? FetchPolicy(c: m.pointee.policy) : .eager
   }
 
-  static let shape = 109
+  static let shape = 123
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1014,7 +1025,7 @@ public struct TableProperties: WireMessage, Equatable {
     consistency = m.pointee.has_consistency != 0 ? Consistency(c: m.pointee.consistency) : .unspecified
   }
 
-  static let shape = 110
+  static let shape = 124
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1063,7 +1074,7 @@ public struct CreateTable: WireMessage, Equatable {
     properties = if let p = m.pointee.properties { try TableProperties(c: p) } else { nil }
   }
 
-  static let shape = 111
+  static let shape = 125
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1102,7 +1113,7 @@ public struct UpdateTable: WireMessage, Equatable {
     properties = if let p = m.pointee.properties { try TableProperties(c: p) } else { nil }
   }
 
-  static let shape = 112
+  static let shape = 126
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1146,7 +1157,7 @@ public struct ResetTable: WireMessage, Equatable {
     discardUnsent = m.pointee.has_discard_unsent != 0 ? m.pointee.discard_unsent != 0 : false
   }
 
-  static let shape = 113
+  static let shape = 127
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1185,7 +1196,7 @@ public struct DropLocalTable: WireMessage, Equatable {
     discardUnsent = m.pointee.has_discard_unsent != 0 ? m.pointee.discard_unsent != 0 : false
   }
 
-  static let shape = 114
+  static let shape = 128
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1229,7 +1240,7 @@ public struct Watch: WireMessage, Equatable {
     saysTaken = m.pointee.has_says_taken != 0 ? m.pointee.says_taken != 0 : false
   }
 
-  static let shape = 115
+  static let shape = 129
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1268,7 +1279,7 @@ public struct TakenUpcalls: WireMessage, Equatable {
     number = m.pointee.has_number != 0 ? m.pointee.number : 0
   }
 
-  static let shape = 116
+  static let shape = 130
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1302,7 +1313,7 @@ public struct TableName: WireMessage, Equatable {
     table = try copyText(m.pointee.table)
   }
 
-  static let shape = 117
+  static let shape = 131
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1383,7 +1394,7 @@ public struct Cell: WireMessage, Equatable {
     }
   }
 
-  static let shape = 118
+  static let shape = 132
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1422,7 +1433,7 @@ public struct Selection: WireMessage, Equatable {
     arguments = try copyMessages(m.pointee.n_arguments, m.pointee.arguments) { (p) throws(WireError) in try Cell(c: p) }
   }
 
-  static let shape = 119
+  static let shape = 133
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1493,7 +1504,7 @@ public struct BeginWrite: WireMessage, Equatable {
     deletion = m.pointee.has_deletion != 0 ? m.pointee.deletion != 0 : false
   }
 
-  static let shape = 120
+  static let shape = 134
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1548,7 +1559,7 @@ public struct WriteIntent: WireMessage, Equatable {
     timeToLiveMilliseconds = m.pointee.has_time_to_live_milliseconds != 0 ? m.pointee.time_to_live_milliseconds : 0
   }
 
-  static let shape = 121
+  static let shape = 135
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1587,7 +1598,7 @@ public struct ObjectContent: WireMessage, Equatable {
     data = m.pointee.has_data != 0 ? copyBytes(m.pointee.data) : []
   }
 
-  static let shape = 122
+  static let shape = 136
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1631,7 +1642,7 @@ public struct WriteOpened: WireMessage, Equatable {
     promise = m.pointee.has_promise != 0 ? WriteClass(c: m.pointee.promise) : .durable
   }
 
-  static let shape = 123
+  static let shape = 137
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1690,7 +1701,7 @@ public struct WriteObject: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
-  static let shape = 124
+  static let shape = 138
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1739,7 +1750,7 @@ public struct TruncateObject: WireMessage, Equatable {
     size = m.pointee.has_size != 0 ? m.pointee.size : 0
   }
 
-  static let shape = 125
+  static let shape = 139
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1783,7 +1794,7 @@ public struct CloseWrite: WireMessage, Equatable {
     atomic = m.pointee.has_atomic != 0 ? m.pointee.atomic != 0 : false
   }
 
-  static let shape = 126
+  static let shape = 140
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1822,7 +1833,7 @@ public struct WriteClosed: WireMessage, Equatable {
     promise = m.pointee.has_promise != 0 ? WriteClass(c: m.pointee.promise) : .durable
   }
 
-  static let shape = 127
+  static let shape = 141
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1891,7 +1902,7 @@ public struct Select: WireMessage, Equatable {
     authorship = m.pointee.has_authorship != 0 ? m.pointee.authorship != 0 : false
   }
 
-  static let shape = 128
+  static let shape = 142
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1935,7 +1946,7 @@ public struct OrderBy: WireMessage, Equatable {
     near = if let p = m.pointee.near { try Location(c: p) } else { nil }
   }
 
-  static let shape = 129
+  static let shape = 143
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2009,7 +2020,7 @@ public struct QueryCloud: WireMessage, Equatable {
     zone = try copyText(m.pointee.zone)
   }
 
-  static let shape = 130
+  static let shape = 144
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2048,7 +2059,7 @@ public struct CloudRow: WireMessage, Equatable {
     row = if let p = m.pointee.row { try Row(c: p) } else { nil }
   }
 
-  static let shape = 131
+  static let shape = 145
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2092,7 +2103,7 @@ public struct CloudRows: WireMessage, Equatable {
     count = m.pointee.has_count != 0 ? m.pointee.count : 0
   }
 
-  static let shape = 132
+  static let shape = 146
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2141,7 +2152,7 @@ public struct FetchRecords: WireMessage, Equatable {
     columns = try copyStrings(m.pointee.n_columns, m.pointee.columns)
   }
 
-  static let shape = 133
+  static let shape = 147
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2177,7 +2188,7 @@ public struct FoundRecords: WireMessage, Equatable {
     }
   }
 
-  static let shape = 134
+  static let shape = 148
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2216,7 +2227,7 @@ public struct FoundRecord: WireMessage, Equatable {
     failure = if let p = m.pointee.failure { try Failure(c: p) } else { nil }
   }
 
-  static let shape = 135
+  static let shape = 149
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2250,7 +2261,7 @@ public struct ReserveNumbers: WireMessage, Equatable {
     count = m.pointee.has_count != 0 ? m.pointee.count : 0
   }
 
-  static let shape = 136
+  static let shape = 150
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2289,7 +2300,7 @@ public struct ReservedNumbers: WireMessage, Equatable {
     first = m.pointee.has_first != 0 ? m.pointee.first : 0
   }
 
-  static let shape = 137
+  static let shape = 151
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2340,7 +2351,7 @@ public struct ChangeRecords: WireMessage, Equatable {
     }
   }
 
-  static let shape = 138
+  static let shape = 152
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2404,7 +2415,7 @@ public struct RecordChange: WireMessage, Equatable {
     ttlMilliseconds = m.pointee.has_ttl_milliseconds != 0 ? m.pointee.ttl_milliseconds : 0
   }
 
-  static let shape = 139
+  static let shape = 153
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2440,7 +2451,7 @@ public struct ChangedRecords: WireMessage, Equatable {
     }
   }
 
-  static let shape = 140
+  static let shape = 154
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2502,7 +2513,7 @@ public struct RecordOutcome: WireMessage, Equatable {
     modifiedBy = try copyText(m.pointee.modified_by)
   }
 
-  static let shape = 141
+  static let shape = 155
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2546,7 +2557,7 @@ public struct ManageSubscriptions: WireMessage, Equatable {
     remove = try copyText(m.pointee.remove)
   }
 
-  static let shape = 142
+  static let shape = 156
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2582,7 +2593,7 @@ public struct CursorRef: WireMessage, Equatable {
     cursor = m.pointee.has_cursor != 0 ? m.pointee.cursor : 0
   }
 
-  static let shape = 143
+  static let shape = 157
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2621,7 +2632,7 @@ public struct ObjectInfo: WireMessage, Equatable {
     size = m.pointee.has_size != 0 ? m.pointee.size : 0
   }
 
-  static let shape = 144
+  static let shape = 158
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2714,7 +2725,7 @@ public struct Row: WireMessage, Equatable {
     expiresMilliseconds = m.pointee.has_expires_milliseconds != 0 ? m.pointee.expires_milliseconds : 0
   }
 
-  static let shape = 145
+  static let shape = 159
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2758,7 +2769,7 @@ public struct RowPage: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
-  static let shape = 146
+  static let shape = 160
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2822,7 +2833,7 @@ public struct ReadObject: WireMessage, Equatable {
     copy = m.pointee.has_copy != 0 ? RowCopy(c: m.pointee.copy) : .mine
   }
 
-  static let shape = 147
+  static let shape = 161
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2861,7 +2872,7 @@ public struct ObjectBytes: WireMessage, Equatable {
     size = m.pointee.has_size != 0 ? m.pointee.size : 0
   }
 
-  static let shape = 148
+  static let shape = 162
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2900,7 +2911,7 @@ public struct DeleteRows: WireMessage, Equatable {
     selection = if let p = m.pointee.selection { try Selection(c: p) } else { nil }
   }
 
-  static let shape = 149
+  static let shape = 163
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2934,7 +2945,7 @@ public struct Affected: WireMessage, Equatable {
     rows = m.pointee.has_rows != 0 ? m.pointee.rows : 0
   }
 
-  static let shape = 150
+  static let shape = 164
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3000,7 +3011,7 @@ public struct RegisterSync: WireMessage, Equatable {
     loss = if let p = m.pointee.loss { try LossTolerance(c: p) } else { nil }
   }
 
-  static let shape = 151
+  static let shape = 165
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3047,7 +3058,7 @@ public struct LossTolerance: WireMessage, Equatable {
     onRequest = m.pointee.has_on_request != 0 ? m.pointee.on_request != 0 : false
   }
 
-  static let shape = 152
+  static let shape = 166
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3086,7 +3097,7 @@ public struct UnregisterSync: WireMessage, Equatable {
     read = m.pointee.has_read != 0 ? m.pointee.read != 0 : false
   }
 
-  static let shape = 153
+  static let shape = 167
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3130,7 +3141,7 @@ public struct SyncNow: WireMessage, Equatable {
     read = m.pointee.has_read != 0 ? m.pointee.read != 0 : false
   }
 
-  static let shape = 154
+  static let shape = 168
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3169,7 +3180,7 @@ public struct ConflictedRows: WireMessage, Equatable {
     after = try copyText(m.pointee.after)
   }
 
-  static let shape = 155
+  static let shape = 169
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3218,7 +3229,7 @@ public struct ConflictRow: WireMessage, Equatable {
     mineDeleted = m.pointee.has_mine_deleted != 0 ? m.pointee.mine_deleted != 0 : false
   }
 
-  static let shape = 156
+  static let shape = 170
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3259,7 +3270,7 @@ public struct ConflictPage: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
-  static let shape = 157
+  static let shape = 171
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3313,7 +3324,7 @@ public struct ResolveConflict: WireMessage, Equatable {
     fromTheirs = try copyStrings(m.pointee.n_from_theirs, m.pointee.from_theirs)
   }
 
-  static let shape = 158
+  static let shape = 172
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3352,7 +3363,7 @@ public struct EndResolution: WireMessage, Equatable {
     abandon = m.pointee.has_abandon != 0 ? m.pointee.abandon != 0 : false
   }
 
-  static let shape = 159
+  static let shape = 173
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3396,7 +3407,7 @@ public struct SetLink: WireMessage, Equatable {
     automatic = m.pointee.has_automatic != 0 ? m.pointee.automatic != 0 : false
   }
 
-  static let shape = 160
+  static let shape = 174
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3435,7 +3446,7 @@ public struct NetworkPolicy: WireMessage, Equatable {
     budgets = try copyMessages(m.pointee.n_budgets, m.pointee.budgets) { (p) throws(WireError) in try LinkBudget(c: p) }
   }
 
-  static let shape = 161
+  static let shape = 175
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3479,7 +3490,7 @@ public struct LinkBudget: WireMessage, Equatable {
     usedToday = m.pointee.has_used_today != 0 ? m.pointee.used_today : 0
   }
 
-  static let shape = 162
+  static let shape = 176
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3543,7 +3554,7 @@ public struct Upcall: WireMessage, Equatable {
     after = m.pointee.has_after != 0 ? m.pointee.after : 0
   }
 
-  static let shape = 163
+  static let shape = 177
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3612,7 +3623,7 @@ public struct SyncEvent: WireMessage, Equatable {
     sessions = m.pointee.has_sessions != 0 ? m.pointee.sessions : 0
   }
 
-  static let shape = 164
+  static let shape = 178
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3756,7 +3767,7 @@ public struct TableStatus: WireMessage, Equatable {
     }
   }
 
-  static let shape = 165
+  static let shape = 179
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3800,7 +3811,7 @@ public struct SettingChange: WireMessage, Equatable {
     now = try copyText(m.pointee.now)
   }
 
-  static let shape = 166
+  static let shape = 180
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3859,7 +3870,7 @@ public struct LossStatus: WireMessage, Equatable {
     lostToBusyServer = m.pointee.has_lost_to_busy_server != 0 ? m.pointee.lost_to_busy_server : 0
   }
 
-  static let shape = 167
+  static let shape = 181
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3978,7 +3989,7 @@ public struct AgentStatus: WireMessage, Equatable {
     unreachable = try copyText(m.pointee.unreachable)
   }
 
-  static let shape = 168
+  static let shape = 182
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -4027,7 +4038,7 @@ public struct LinkUsage: WireMessage, Equatable {
     bytesDown = m.pointee.has_bytes_down != 0 ? m.pointee.bytes_down : 0
   }
 
-  static let shape = 169
+  static let shape = 183
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -4066,7 +4077,7 @@ public struct CounterValue: WireMessage, Equatable {
     value = m.pointee.has_value != 0 ? m.pointee.value : 0
   }
 
-  static let shape = 170
+  static let shape = 184
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

@@ -139,7 +139,7 @@ public struct Frame: WireMessage, Equatable {
     clockMilliseconds = m.pointee.has_clock_milliseconds != 0 ? m.pointee.clock_milliseconds : 0
   }
 
-  static let shape = 184
+  static let shape = 198
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -178,7 +178,7 @@ public struct Parcel: WireMessage, Equatable {
     chunks = m.pointee.has_chunks != 0 ? copyBytes(m.pointee.chunks) : []
   }
 
-  static let shape = 185
+  static let shape = 199
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -219,7 +219,7 @@ public struct Exchange: WireMessage, Equatable {
     }
   }
 
-  static let shape = 186
+  static let shape = 200
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -253,6 +253,7 @@ public struct Operation: WireMessage, Equatable {
     case schema(AskSchema)
     case query(AskQuery)
     case subscriptions(AskSubscriptions)
+    case pushTargets(AskPushTargets)
     case lock(LockDatabase)
     case unlock(UnlockDatabase)
     case beginGroup(BeginGroup)
@@ -326,6 +327,9 @@ public struct Operation: WireMessage, Equatable {
     case .subscriptions(let value):
       m.pointee.kind_case = CARAVAN__V1__OPERATION__KIND_SUBSCRIPTIONS
       m.pointee.subscriptions = value.pack(into: &arena)
+    case .pushTargets(let value):
+      m.pointee.kind_case = CARAVAN__V1__OPERATION__KIND_PUSH_TARGETS
+      m.pointee.push_targets = value.pack(into: &arena)
     case .lock(let value):
       m.pointee.kind_case = CARAVAN__V1__OPERATION__KIND_LOCK
       m.pointee.lock = value.pack(into: &arena)
@@ -379,6 +383,7 @@ public struct Operation: WireMessage, Equatable {
     case CARAVAN__V1__OPERATION__KIND_QUERY: kind = .query(try AskQuery(c: m.pointee.query))
     case CARAVAN__V1__OPERATION__KIND_SUBSCRIPTIONS:
       kind = .subscriptions(try AskSubscriptions(c: m.pointee.subscriptions))
+    case CARAVAN__V1__OPERATION__KIND_PUSH_TARGETS: kind = .pushTargets(try AskPushTargets(c: m.pointee.push_targets))
     case CARAVAN__V1__OPERATION__KIND_LOCK: kind = .lock(try LockDatabase(c: m.pointee.lock))
     case CARAVAN__V1__OPERATION__KIND_UNLOCK: kind = .unlock(try UnlockDatabase(c: m.pointee.unlock))
     case CARAVAN__V1__OPERATION__KIND_BEGIN_GROUP: kind = .beginGroup(try BeginGroup(c: m.pointee.begin_group))
@@ -393,7 +398,7 @@ public struct Operation: WireMessage, Equatable {
     }
   }
 
-  static let shape = 187
+  static let shape = 201
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -437,7 +442,7 @@ public struct Hello: WireMessage, Equatable {
     tokens = copyByteStrings(m.pointee.n_tokens, m.pointee.tokens)
   }
 
-  static let shape = 188
+  static let shape = 202
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -491,7 +496,7 @@ public struct ProposeTable: WireMessage, Equatable {
     partial = m.pointee.has_partial != 0 ? m.pointee.partial != 0 : false
   }
 
-  static let shape = 189
+  static let shape = 203
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -530,7 +535,7 @@ public struct AskSchema: WireMessage, Equatable {
     call = m.pointee.has_call != 0 ? copyBytes(m.pointee.call) : []
   }
 
-  static let shape = 190
+  static let shape = 204
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -564,7 +569,7 @@ public struct SchemaResult: WireMessage, Equatable {
     answer = m.pointee.has_answer != 0 ? copyBytes(m.pointee.answer) : []
   }
 
-  static let shape = 191
+  static let shape = 205
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -608,7 +613,7 @@ public struct AskQuery: WireMessage, Equatable {
     request = m.pointee.has_request != 0 ? copyBytes(m.pointee.request) : []
   }
 
-  static let shape = 192
+  static let shape = 206
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -652,7 +657,7 @@ public struct AskSubscriptions: WireMessage, Equatable {
     request = m.pointee.has_request != 0 ? copyBytes(m.pointee.request) : []
   }
 
-  static let shape = 193
+  static let shape = 207
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -686,7 +691,7 @@ public struct SubscriptionsResult: WireMessage, Equatable {
     answer = m.pointee.has_answer != 0 ? copyBytes(m.pointee.answer) : []
   }
 
-  static let shape = 194
+  static let shape = 208
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -698,6 +703,81 @@ public struct SubscriptionsResult: WireMessage, Equatable {
 
   public init(decoding data: [UInt8]) throws(WireError) {
     self = try unpacked(data, Self.shape, caravan__v1__subscriptions_result__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct AskPushTargets: WireMessage, Equatable {
+  public var container: String
+  public var request: [UInt8]
+
+  public init(
+    container: String = "",
+    request: [UInt8] = []
+  ) {
+    self.container = container
+    self.request = request
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__AskPushTargets> {
+    let m = arena.make(Caravan__V1__AskPushTargets.self, caravan__v1__ask_push_targets__init)
+    if !container.isEmpty { m.pointee.container = arena.string(container) }
+    if !request.isEmpty { m.pointee.has_request = 1; m.pointee.request = arena.bytes(request) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__AskPushTargets>) throws(WireError) {
+    container = try copyText(m.pointee.container)
+    request = m.pointee.has_request != 0 ? copyBytes(m.pointee.request) : []
+  }
+
+  static let shape = 209
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__ask_push_targets__get_packed_size(m)) { caravan__v1__ask_push_targets__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__ask_push_targets__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct PushTargetsResult: WireMessage, Equatable {
+  public var answer: [UInt8]
+
+  public init(
+    answer: [UInt8] = []
+  ) {
+    self.answer = answer
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__PushTargetsResult> {
+    let m = arena.make(Caravan__V1__PushTargetsResult.self, caravan__v1__push_targets_result__init)
+    if !answer.isEmpty { m.pointee.has_answer = 1; m.pointee.answer = arena.bytes(answer) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__PushTargetsResult>) throws(WireError) {
+    answer = m.pointee.has_answer != 0 ? copyBytes(m.pointee.answer) : []
+  }
+
+  static let shape = 210
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__push_targets_result__get_packed_size(m)) {
+      caravan__v1__push_targets_result__pack(m, $0)
+    }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__push_targets_result__unpack) { (m) throws(WireError) in
       try Self(c: m)
     }
   }
@@ -722,7 +802,7 @@ public struct QueryResult: WireMessage, Equatable {
     answer = m.pointee.has_answer != 0 ? copyBytes(m.pointee.answer) : []
   }
 
-  static let shape = 195
+  static let shape = 211
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -803,7 +883,7 @@ public struct Push: WireMessage, Equatable {
     toleratedRows = m.pointee.has_tolerated_rows != 0 ? m.pointee.tolerated_rows : 0
   }
 
-  static let shape = 196
+  static let shape = 212
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -857,7 +937,7 @@ public struct Settle: WireMessage, Equatable {
     record = try copyText(m.pointee.record)
   }
 
-  static let shape = 197
+  static let shape = 213
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -946,7 +1026,7 @@ public struct Pull: WireMessage, Equatable {
     type = m.pointee.has_type != 0 ? m.pointee.type : 0
   }
 
-  static let shape = 198
+  static let shape = 214
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -998,7 +1078,7 @@ public struct ZoneSubscription: WireMessage, Equatable {
     toldOnly = m.pointee.has_told_only != 0 ? m.pointee.told_only != 0 : false
   }
 
-  static let shape = 199
+  static let shape = 215
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1039,7 +1119,7 @@ public struct Subscribe: WireMessage, Equatable {
     }
   }
 
-  static let shape = 200
+  static let shape = 216
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1073,7 +1153,7 @@ public struct AckNotification: WireMessage, Equatable {
     number = m.pointee.has_number != 0 ? m.pointee.number : 0
   }
 
-  static let shape = 201
+  static let shape = 217
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1127,7 +1207,7 @@ public struct RequestTicket: WireMessage, Equatable {
     record = try copyText(m.pointee.record)
   }
 
-  static let shape = 202
+  static let shape = 218
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1176,7 +1256,7 @@ public struct DropTable: WireMessage, Equatable {
     cancel = m.pointee.has_cancel != 0 ? m.pointee.cancel != 0 : false
   }
 
-  static let shape = 203
+  static let shape = 219
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1235,7 +1315,7 @@ public struct ReadRecords: WireMessage, Equatable {
     type = m.pointee.has_type != 0 ? m.pointee.type : 0
   }
 
-  static let shape = 204
+  static let shape = 220
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1274,7 +1354,7 @@ public struct ListZones: WireMessage, Equatable {
     database = m.pointee.has_database != 0 ? DatabaseScope(c: m.pointee.database) : .`private`
   }
 
-  static let shape = 205
+  static let shape = 221
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1313,7 +1393,7 @@ public struct CreateZone: WireMessage, Equatable {
     zone = try copyText(m.pointee.zone)
   }
 
-  static let shape = 206
+  static let shape = 222
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1347,7 +1427,7 @@ public struct WhoAmI: WireMessage, Equatable {
     container = try copyText(m.pointee.container)
   }
 
-  static let shape = 207
+  static let shape = 223
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1391,7 +1471,7 @@ public struct LockDatabase: WireMessage, Equatable {
     token = m.pointee.has_token != 0 ? m.pointee.token : 0
   }
 
-  static let shape = 208
+  static let shape = 224
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1430,7 +1510,7 @@ public struct UnlockDatabase: WireMessage, Equatable {
     token = m.pointee.has_token != 0 ? m.pointee.token : 0
   }
 
-  static let shape = 209
+  static let shape = 225
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1479,7 +1559,7 @@ public struct BeginGroup: WireMessage, Equatable {
     opFloor = m.pointee.has_op_floor != 0 ? m.pointee.op_floor : 0
   }
 
-  static let shape = 210
+  static let shape = 226
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1540,7 +1620,7 @@ public struct UploadPart: WireMessage, Equatable {
     chunks = try copyMessages(m.pointee.n_chunks, m.pointee.chunks) { (p) throws(WireError) in try Chunk(c: p) }
   }
 
-  static let shape = 211
+  static let shape = 227
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1604,7 +1684,7 @@ public struct CommitGroup: WireMessage, Equatable {
     token = m.pointee.has_token != 0 ? m.pointee.token : 0
   }
 
-  static let shape = 212
+  static let shape = 228
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1648,7 +1728,7 @@ public struct AskOperation: WireMessage, Equatable {
     op = m.pointee.has_op != 0 ? m.pointee.op : 0
   }
 
-  static let shape = 213
+  static let shape = 229
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1692,7 +1772,7 @@ public struct RemoveOperation: WireMessage, Equatable {
     op = m.pointee.has_op != 0 ? m.pointee.op : 0
   }
 
-  static let shape = 214
+  static let shape = 230
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1726,7 +1806,7 @@ public struct ExchangeReply: WireMessage, Equatable {
     results = try copyMessages(m.pointee.n_results, m.pointee.results) { (p) throws(WireError) in try Result(c: p) }
   }
 
-  static let shape = 215
+  static let shape = 231
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1758,6 +1838,7 @@ public struct Result: WireMessage, Equatable {
     case schema(SchemaResult)
     case query(QueryResult)
     case subscriptions(SubscriptionsResult)
+    case pushTargets(PushTargetsResult)
     case lock(LockState)
     case operation(OperationState)
     case part(PartState)
@@ -1821,6 +1902,9 @@ public struct Result: WireMessage, Equatable {
     case .subscriptions(let value):
       m.pointee.kind_case = CARAVAN__V1__RESULT__KIND_SUBSCRIPTIONS
       m.pointee.subscriptions = value.pack(into: &arena)
+    case .pushTargets(let value):
+      m.pointee.kind_case = CARAVAN__V1__RESULT__KIND_PUSH_TARGETS
+      m.pointee.push_targets = value.pack(into: &arena)
     case .lock(let value):
       m.pointee.kind_case = CARAVAN__V1__RESULT__KIND_LOCK
       m.pointee.lock = value.pack(into: &arena)
@@ -1859,6 +1943,7 @@ public struct Result: WireMessage, Equatable {
     case CARAVAN__V1__RESULT__KIND_QUERY: kind = .query(try QueryResult(c: m.pointee.query))
     case CARAVAN__V1__RESULT__KIND_SUBSCRIPTIONS:
       kind = .subscriptions(try SubscriptionsResult(c: m.pointee.subscriptions))
+    case CARAVAN__V1__RESULT__KIND_PUSH_TARGETS: kind = .pushTargets(try PushTargetsResult(c: m.pointee.push_targets))
     case CARAVAN__V1__RESULT__KIND_LOCK: kind = .lock(try LockState(c: m.pointee.lock))
     case CARAVAN__V1__RESULT__KIND_OPERATION: kind = .operation(try OperationState(c: m.pointee.operation))
     case CARAVAN__V1__RESULT__KIND_PART: kind = .part(try PartState(c: m.pointee.part))
@@ -1869,7 +1954,7 @@ public struct Result: WireMessage, Equatable {
     }
   }
 
-  static let shape = 216
+  static let shape = 232
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1911,7 +1996,7 @@ public struct LockState: WireMessage, Equatable {
     remainingMilliseconds = m.pointee.has_remaining_milliseconds != 0 ? m.pointee.remaining_milliseconds : 0
   }
 
-  static let shape = 217
+  static let shape = 233
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1978,7 +2063,7 @@ public struct OperationState: WireMessage, Equatable {
     objects = m.pointee.has_objects != 0 ? m.pointee.objects : 0
   }
 
-  static let shape = 218
+  static let shape = 234
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2020,7 +2105,7 @@ public struct PartState: WireMessage, Equatable {
     operation = if let p = m.pointee.operation { try OperationState(c: p) } else { nil }
   }
 
-  static let shape = 219
+  static let shape = 235
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2059,7 +2144,7 @@ public struct RecordsResult: WireMessage, Equatable {
     answered = m.pointee.has_answered != 0 ? m.pointee.answered : 0
   }
 
-  static let shape = 220
+  static let shape = 236
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2103,7 +2188,7 @@ public struct ZoneState: WireMessage, Equatable {
     incarnation = m.pointee.has_incarnation != 0 ? m.pointee.incarnation : 0
   }
 
-  static let shape = 221
+  static let shape = 237
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2137,7 +2222,7 @@ public struct ZonesResult: WireMessage, Equatable {
     zones = try copyMessages(m.pointee.n_zones, m.pointee.zones) { (p) throws(WireError) in try ZoneState(c: p) }
   }
 
-  static let shape = 222
+  static let shape = 238
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2171,7 +2256,7 @@ public struct Person: WireMessage, Equatable {
     user = try copyText(m.pointee.user)
   }
 
-  static let shape = 223
+  static let shape = 239
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2230,7 +2315,7 @@ public struct HelloResult: WireMessage, Equatable {
     }
   }
 
-  static let shape = 224
+  static let shape = 240
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2276,7 +2361,7 @@ public struct WantedRecords: WireMessage, Equatable {
     }
   }
 
-  static let shape = 225
+  static let shape = 241
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2315,7 +2400,7 @@ public struct WantedChunks: WireMessage, Equatable {
     hashes = m.pointee.has_hashes != 0 ? copyBytes(m.pointee.hashes) : []
   }
 
-  static let shape = 226
+  static let shape = 242
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2354,7 +2439,7 @@ public struct ListChangedZones: WireMessage, Equatable {
     token = m.pointee.has_token != 0 ? copyBytes(m.pointee.token) : []
   }
 
-  static let shape = 227
+  static let shape = 243
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2393,7 +2478,7 @@ public struct ChangedZone: WireMessage, Equatable {
     deleted = m.pointee.has_deleted != 0 ? m.pointee.deleted != 0 : false
   }
 
-  static let shape = 228
+  static let shape = 244
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2442,7 +2527,7 @@ public struct ChangedZones: WireMessage, Equatable {
     resetRequired = m.pointee.has_reset_required != 0 ? m.pointee.reset_required != 0 : false
   }
 
-  static let shape = 229
+  static let shape = 245
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2513,7 +2598,7 @@ public struct PullResult: WireMessage, Equatable {
     }
   }
 
-  static let shape = 230
+  static let shape = 246
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2540,7 +2625,7 @@ public struct RenewCredentials: WireMessage, Equatable {
   init(c m: UnsafePointer<Caravan__V1__RenewCredentials>) throws(WireError) {
   }
 
-  static let shape = 231
+  static let shape = 247
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2574,7 +2659,7 @@ public struct RenewedCredentials: WireMessage, Equatable {
     jwt = try copyText(m.pointee.jwt)
   }
 
-  static let shape = 232
+  static let shape = 248
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2643,7 +2728,7 @@ public struct Ticket: WireMessage, Equatable {
     partition = m.pointee.has_partition != 0 ? m.pointee.partition : 0
   }
 
-  static let shape = 233
+  static let shape = 249
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2702,7 +2787,7 @@ public struct ChunkRequest: WireMessage, Equatable {
     most = m.pointee.has_most != 0 ? m.pointee.most : 0
   }
 
-  static let shape = 234
+  static let shape = 250
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2751,7 +2836,7 @@ public struct ChunkReply: WireMessage, Equatable {
     size = m.pointee.has_size != 0 ? m.pointee.size : 0
   }
 
-  static let shape = 235
+  static let shape = 251
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2810,7 +2895,7 @@ public struct SyncBegin: WireMessage, Equatable {
     pushes = m.pointee.has_pushes != 0 ? m.pointee.pushes != 0 : false
   }
 
-  static let shape = 236
+  static let shape = 252
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2895,7 +2980,7 @@ public struct SyncBeginResult: WireMessage, Equatable {
     lost = copyScalars(m.pointee.n_lost, m.pointee.lost)
   }
 
-  static let shape = 237
+  static let shape = 253
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2949,7 +3034,7 @@ public struct SyncContinue: WireMessage, Equatable {
     diffs = try copyMessages(m.pointee.n_diffs, m.pointee.diffs) { (p) throws(WireError) in try Diff(c: p) }
   }
 
-  static let shape = 238
+  static let shape = 254
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3003,7 +3088,7 @@ public struct SyncContinueResult: WireMessage, Equatable {
     message = try copyText(m.pointee.message)
   }
 
-  static let shape = 239
+  static let shape = 255
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3074,7 +3159,7 @@ public struct Diff: WireMessage, Equatable {
     createdHeight = m.pointee.has_created_height != 0 ? m.pointee.created_height : 0
   }
 
-  static let shape = 240
+  static let shape = 256
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3108,7 +3193,7 @@ public struct DiffObject: WireMessage, Equatable {
     fields = try copyMessages(m.pointee.n_fields, m.pointee.fields) { (p) throws(WireError) in try DiffField(c: p) }
   }
 
-  static let shape = 241
+  static let shape = 257
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3152,7 +3237,7 @@ public struct DiffField: WireMessage, Equatable {
     timestamp = m.pointee.has_timestamp != 0 ? m.pointee.timestamp : 0
   }
 
-  static let shape = 242
+  static let shape = 258
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3213,7 +3298,7 @@ public struct DiffValue: WireMessage, Equatable {
     }
   }
 
-  static let shape = 243
+  static let shape = 259
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

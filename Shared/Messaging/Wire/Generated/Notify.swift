@@ -35,7 +35,7 @@ public struct Subscription: WireMessage, Equatable {
     toldOnly = m.pointee.has_told_only != 0 ? m.pointee.told_only != 0 : false
   }
 
-  static let shape = 246
+  static let shape = 262
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -76,7 +76,7 @@ public struct SubscriptionList: WireMessage, Equatable {
     }
   }
 
-  static let shape = 247
+  static let shape = 263
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -130,7 +130,7 @@ public struct AttachRequest: WireMessage, Equatable {
     lives = copyScalars(m.pointee.n_lives, m.pointee.lives)
   }
 
-  static let shape = 248
+  static let shape = 264
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -164,7 +164,7 @@ public struct AttachReply: WireMessage, Equatable {
     resubscribe = m.pointee.has_resubscribe != 0 ? m.pointee.resubscribe != 0 : false
   }
 
-  static let shape = 249
+  static let shape = 265
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -218,7 +218,7 @@ public struct NotifiedPage: WireMessage, Equatable {
     point = m.pointee.has_point != 0 ? m.pointee.point : 0
   }
 
-  static let shape = 250
+  static let shape = 266
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -267,7 +267,7 @@ public struct Notification: WireMessage, Equatable {
     pages = try copyMessages(m.pointee.n_pages, m.pointee.pages) { (p) throws(WireError) in try NotifiedPage(c: p) }
   }
 
-  static let shape = 251
+  static let shape = 267
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

@@ -86,7 +86,7 @@ public struct ProposeTypeRequest: WireMessage, Equatable {
     partial = m.pointee.has_partial != 0 ? m.pointee.partial != 0 : false
   }
 
-  static let shape = 252
+  static let shape = 268
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -137,7 +137,7 @@ public struct TypeRequest: WireMessage, Equatable {
     name = try copyText(m.pointee.name)
   }
 
-  static let shape = 253
+  static let shape = 269
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -171,7 +171,7 @@ public struct TypeReply: WireMessage, Equatable {
     type = if let p = m.pointee.type { try RecordType(c: p) } else { nil }
   }
 
-  static let shape = 254
+  static let shape = 270
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -210,7 +210,7 @@ public struct GrantsRequest: WireMessage, Equatable {
     environment = try copyText(m.pointee.environment)
   }
 
-  static let shape = 255
+  static let shape = 271
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -254,7 +254,7 @@ public struct GrantedType: WireMessage, Equatable {
     grants = if let p = m.pointee.grants { try TypeGrants(c: p) } else { nil }
   }
 
-  static let shape = 256
+  static let shape = 272
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -295,7 +295,7 @@ public struct GrantsReply: WireMessage, Equatable {
     }
   }
 
-  static let shape = 257
+  static let shape = 273
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -334,7 +334,7 @@ public struct RetiredType: WireMessage, Equatable {
     versions = copyScalars(m.pointee.n_versions, m.pointee.versions)
   }
 
-  static let shape = 258
+  static let shape = 274
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -373,7 +373,7 @@ public struct ContainerSettings: WireMessage, Equatable {
     privateShards = m.pointee.has_private_shards != 0 ? m.pointee.private_shards : 0
   }
 
-  static let shape = 259
+  static let shape = 275
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -432,7 +432,7 @@ public struct ContainerRequest: WireMessage, Equatable {
     byOperator = m.pointee.has_by_operator != 0 ? m.pointee.by_operator != 0 : false
   }
 
-  static let shape = 260
+  static let shape = 276
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -466,7 +466,7 @@ public struct ContainerReply: WireMessage, Equatable {
     settings = if let p = m.pointee.settings { try ContainerSettings(c: p) } else { nil }
   }
 
-  static let shape = 261
+  static let shape = 277
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -510,7 +510,7 @@ public struct ListTypesRequest: WireMessage, Equatable {
     user = try copyText(m.pointee.user)
   }
 
-  static let shape = 262
+  static let shape = 278
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -549,7 +549,7 @@ public struct ListTypesReply: WireMessage, Equatable {
     schema = m.pointee.has_schema != 0 ? m.pointee.schema : 0
   }
 
-  static let shape = 263
+  static let shape = 279
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -646,7 +646,7 @@ public struct ChangeSchemaRequest: WireMessage, Equatable {
     }
   }
 
-  static let shape = 264
+  static let shape = 280
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -682,7 +682,7 @@ public struct PromoteTypes: WireMessage, Equatable {
     types = try copyStrings(m.pointee.n_types, m.pointee.types)
   }
 
-  static let shape = 265
+  static let shape = 281
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -709,7 +709,7 @@ public struct ResetTypes: WireMessage, Equatable {
   init(c m: UnsafePointer<Caravan__V1__ResetTypes>) throws(WireError) {
   }
 
-  static let shape = 266
+  static let shape = 282
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -748,7 +748,7 @@ public struct ImportTypes: WireMessage, Equatable {
     removes = m.pointee.has_removes != 0 ? m.pointee.removes != 0 : false
   }
 
-  static let shape = 267
+  static let shape = 283
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -787,7 +787,7 @@ public struct RemoveType: WireMessage, Equatable {
     field = try copyText(m.pointee.field)
   }
 
-  static let shape = 268
+  static let shape = 284
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -828,7 +828,7 @@ public struct IndexFields: WireMessage, Equatable {
     }
   }
 
-  static let shape = 269
+  static let shape = 285
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -862,7 +862,7 @@ public struct ChangeSchemaReply: WireMessage, Equatable {
     change = if let p = m.pointee.change { try SchemaChange(c: p) } else { nil }
   }
 
-  static let shape = 270
+  static let shape = 286
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -918,7 +918,7 @@ public struct SchemaDifference: WireMessage, Equatable {
     now = try copyText(m.pointee.now)
   }
 
-  static let shape = 271
+  static let shape = 287
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -989,7 +989,7 @@ public struct SchemaChange: WireMessage, Equatable {
     }
   }
 
-  static let shape = 272
+  static let shape = 288
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1043,7 +1043,7 @@ public struct SchemaHistoryRequest: WireMessage, Equatable {
     limit = m.pointee.has_limit != 0 ? m.pointee.limit : 0
   }
 
-  static let shape = 273
+  static let shape = 289
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1086,7 +1086,7 @@ public struct SchemaHistoryReply: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
-  static let shape = 274
+  static let shape = 290
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1144,7 +1144,7 @@ public struct SchemaCall: WireMessage, Equatable {
     }
   }
 
-  static let shape = 275
+  static let shape = 291
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1200,7 +1200,7 @@ public struct SchemaAnswer: WireMessage, Equatable {
     }
   }
 
-  static let shape = 276
+  static let shape = 292
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1264,7 +1264,7 @@ public struct RegisteredContainer: WireMessage, Equatable {
     invited = try copyStrings(m.pointee.n_invited, m.pointee.invited)
   }
 
-  static let shape = 277
+  static let shape = 293
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1340,7 +1340,7 @@ public struct ContainersRequest: WireMessage, Equatable {
     uninvite = try copyText(m.pointee.uninvite)
   }
 
-  static let shape = 278
+  static let shape = 294
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1381,7 +1381,7 @@ public struct ContainersReply: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
-  static let shape = 279
+  static let shape = 295
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

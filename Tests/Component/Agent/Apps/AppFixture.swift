@@ -27,6 +27,9 @@ final class ScriptedSync: SyncControl, CloudControl {
     /// What was asked of subscriptions, and those that there are in every database.
     var managed: [SubscriptionsQuestion] = []
     var subscriptions: [CaravanModel.StandingQuery] = []
+    /// What was asked of push targets, and what the cloud says of them.
+    var pushed: [PushTargetsRequest] = []
+    var targets = PushTargetsReply()
     var fetched: [RecordsQuestion] = []
     var changed: [RecordChanges] = []
     /// What is found, and what becomes of changes, one answer after the other; nil: the answer is lost.
@@ -67,6 +70,15 @@ final class ScriptedSync: SyncControl, CloudControl {
     }
   }
   func cloud() async throws(CaravanError) -> any CloudControl { self }
+  func pushTargets(
+    _ request: PushTargetsRequest, of app: ContainerID
+  ) async throws(CaravanError) -> PushTargetsReply {
+    if let refusal = state.withLock({ $0.refusal }) { throw refusal }
+    return state.withLock { state in
+      state.pushed.append(request)
+      return state.targets
+    }
+  }
   func fetch(_ question: RecordsQuestion) async throws(CaravanError) -> [FoundCloudRecord] {
     state.withLock { $0.fetched.append(question) }
     return try state.withLock { $0.found.isEmpty ? nil : $0.found.removeFirst() }.answered()

@@ -190,7 +190,8 @@ final class ScriptedCloud: Sendable {
     case .query(let question):
       state.questions.append(question)
       return .query(QueryResult(answer: state.found.encoded()))
-    case .read, .zones, .changedZones, .createZone, .whoAmI, .schema, .lock, .unlock, .operation, .removeOperation,
+    case .read, .zones, .changedZones, .createZone, .whoAmI, .schema, .pushTargets, .lock, .unlock, .operation,
+      .removeOperation,
       .syncBegin,
       .syncContinue:
       return .failure(Failure(CaravanError(.invalidData, "the agent has no use for this")))

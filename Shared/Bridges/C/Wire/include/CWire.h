@@ -5,6 +5,7 @@
 #include "caravan/v1/extension.pb-c.h"
 #include "caravan/v1/model.pb-c.h"
 #include "caravan/v1/notify.pb-c.h"
+#include "caravan/v1/push.pb-c.h"
 #include "caravan/v1/query.pb-c.h"
 #include "caravan/v1/schema.pb-c.h"
 #include "caravan/v1/storage.pb-c.h"

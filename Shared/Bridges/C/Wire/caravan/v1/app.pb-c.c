@@ -3202,7 +3202,7 @@ void   caravan__v1__counter_value__free_unpacked
   assert(message->base.descriptor == &caravan__v1__counter_value__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor caravan__v1__app_request__field_descriptors[37] =
+static const ProtobufCFieldDescriptor caravan__v1__app_request__field_descriptors[38] =
 {
   {
     "id",
@@ -3648,6 +3648,18 @@ static const ProtobufCFieldDescriptor caravan__v1__app_request__field_descriptor
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "manage_push_targets",
+    97,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__AppRequest, kind_case),
+    offsetof(Caravan__V1__AppRequest, manage_push_targets),
+    &caravan__v1__push_targets_request__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__app_request__field_indices_by_name[] = {
   30,   /* field[30] = allow_app */
@@ -3668,6 +3680,7 @@ static const unsigned caravan__v1__app_request__field_indices_by_name[] = {
   0,   /* field[0] = id */
   29,   /* field[29] = list_apps */
   28,   /* field[28] = listen */
+  37,   /* field[37] = manage_push_targets */
   33,   /* field[33] = manage_subscriptions */
   9,   /* field[9] = next_page */
   32,   /* field[32] = query_cloud */
@@ -3688,12 +3701,13 @@ static const unsigned caravan__v1__app_request__field_indices_by_name[] = {
   22,   /* field[22] = watch */
   5,   /* field[5] = write_object */
 };
-static const ProtobufCIntRange caravan__v1__app_request__number_ranges[3 + 1] =
+static const ProtobufCIntRange caravan__v1__app_request__number_ranges[4 + 1] =
 {
   { 1, 0 },
   { 80, 25 },
   { 90, 32 },
-  { 0, 37 }
+  { 97, 37 },
+  { 0, 38 }
 };
 const ProtobufCMessageDescriptor caravan__v1__app_request__descriptor =
 {
@@ -3703,14 +3717,14 @@ const ProtobufCMessageDescriptor caravan__v1__app_request__descriptor =
   "Caravan__V1__AppRequest",
   "caravan.v1",
   sizeof(Caravan__V1__AppRequest),
-  37,
+  38,
   caravan__v1__app_request__field_descriptors,
   caravan__v1__app_request__field_indices_by_name,
-  3,  caravan__v1__app_request__number_ranges,
+  4,  caravan__v1__app_request__number_ranges,
   (ProtobufCMessageInit) caravan__v1__app_request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__app_reply__field_descriptors[19] =
+static const ProtobufCFieldDescriptor caravan__v1__app_reply__field_descriptors[20] =
 {
   {
     "id",
@@ -3940,6 +3954,18 @@ static const ProtobufCFieldDescriptor caravan__v1__app_reply__field_descriptors[
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "push_targets",
+    97,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__AppReply, kind_case),
+    offsetof(Caravan__V1__AppReply, push_targets),
+    &caravan__v1__push_targets_reply__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__app_reply__field_indices_by_name[] = {
   8,   /* field[8] = affected */
@@ -3952,6 +3978,7 @@ static const unsigned caravan__v1__app_reply__field_indices_by_name[] = {
   16,   /* field[16] = found_records */
   0,   /* field[0] = id */
   7,   /* field[7] = object_bytes */
+  19,   /* field[19] = push_targets */
   17,   /* field[17] = reserved_numbers */
   6,   /* field[6] = rows */
   10,   /* field[10] = status */
@@ -3962,11 +3989,12 @@ static const unsigned caravan__v1__app_reply__field_indices_by_name[] = {
   5,   /* field[5] = write_closed */
   4,   /* field[4] = write_opened */
 };
-static const ProtobufCIntRange caravan__v1__app_reply__number_ranges[2 + 1] =
+static const ProtobufCIntRange caravan__v1__app_reply__number_ranges[3 + 1] =
 {
   { 1, 0 },
   { 90, 14 },
-  { 0, 19 }
+  { 97, 19 },
+  { 0, 20 }
 };
 const ProtobufCMessageDescriptor caravan__v1__app_reply__descriptor =
 {
@@ -3976,10 +4004,10 @@ const ProtobufCMessageDescriptor caravan__v1__app_reply__descriptor =
   "Caravan__V1__AppReply",
   "caravan.v1",
   sizeof(Caravan__V1__AppReply),
-  19,
+  20,
   caravan__v1__app_reply__field_descriptors,
   caravan__v1__app_reply__field_indices_by_name,
-  2,  caravan__v1__app_reply__number_ranges,
+  3,  caravan__v1__app_reply__number_ranges,
   (ProtobufCMessageInit) caravan__v1__app_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };

@@ -502,6 +502,96 @@ void   caravan__v1__subscriptions_result__free_unpacked
   assert(message->base.descriptor == &caravan__v1__subscriptions_result__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__ask_push_targets__init
+                     (Caravan__V1__AskPushTargets         *message)
+{
+  static const Caravan__V1__AskPushTargets init_value = CARAVAN__V1__ASK_PUSH_TARGETS__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__ask_push_targets__get_packed_size
+                     (const Caravan__V1__AskPushTargets *message)
+{
+  assert(message->base.descriptor == &caravan__v1__ask_push_targets__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__ask_push_targets__pack
+                     (const Caravan__V1__AskPushTargets *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__ask_push_targets__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__ask_push_targets__pack_to_buffer
+                     (const Caravan__V1__AskPushTargets *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__ask_push_targets__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__AskPushTargets *
+       caravan__v1__ask_push_targets__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__AskPushTargets *)
+     protobuf_c_message_unpack (&caravan__v1__ask_push_targets__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__ask_push_targets__free_unpacked
+                     (Caravan__V1__AskPushTargets *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__ask_push_targets__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__push_targets_result__init
+                     (Caravan__V1__PushTargetsResult         *message)
+{
+  static const Caravan__V1__PushTargetsResult init_value = CARAVAN__V1__PUSH_TARGETS_RESULT__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__push_targets_result__get_packed_size
+                     (const Caravan__V1__PushTargetsResult *message)
+{
+  assert(message->base.descriptor == &caravan__v1__push_targets_result__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__push_targets_result__pack
+                     (const Caravan__V1__PushTargetsResult *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__push_targets_result__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__push_targets_result__pack_to_buffer
+                     (const Caravan__V1__PushTargetsResult *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__push_targets_result__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__PushTargetsResult *
+       caravan__v1__push_targets_result__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__PushTargetsResult *)
+     protobuf_c_message_unpack (&caravan__v1__push_targets_result__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__push_targets_result__free_unpacked
+                     (Caravan__V1__PushTargetsResult *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__push_targets_result__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__query_result__init
                      (Caravan__V1__QueryResult         *message)
 {
@@ -2941,7 +3031,7 @@ const ProtobufCMessageDescriptor caravan__v1__exchange__descriptor =
   (ProtobufCMessageInit) caravan__v1__exchange__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__operation__field_descriptors[26] =
+static const ProtobufCFieldDescriptor caravan__v1__operation__field_descriptors[27] =
 {
   {
     "hello",
@@ -3148,6 +3238,18 @@ static const ProtobufCFieldDescriptor caravan__v1__operation__field_descriptors[
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
+    "push_targets",
+    36,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__Operation, kind_case),
+    offsetof(Caravan__V1__Operation, push_targets),
+    &caravan__v1__ask_push_targets__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
     "lock",
     40,
     PROTOBUF_C_LABEL_OPTIONAL,
@@ -3258,40 +3360,42 @@ static const ProtobufCFieldDescriptor caravan__v1__operation__field_descriptors[
 };
 static const unsigned caravan__v1__operation__field_indices_by_name[] = {
   6,   /* field[6] = ack */
-  19,   /* field[19] = begin_group */
+  20,   /* field[20] = begin_group */
   16,   /* field[16] = changed_zones */
-  21,   /* field[21] = commit_group */
+  22,   /* field[22] = commit_group */
   11,   /* field[11] = create_zone */
   8,   /* field[8] = drop */
   0,   /* field[0] = hello */
-  17,   /* field[17] = lock */
-  22,   /* field[22] = operation */
+  18,   /* field[18] = lock */
+  23,   /* field[23] = operation */
   1,   /* field[1] = propose */
   4,   /* field[4] = pull */
   2,   /* field[2] = push */
+  17,   /* field[17] = push_targets */
   14,   /* field[14] = query */
   9,   /* field[9] = read */
-  23,   /* field[23] = remove_operation */
+  24,   /* field[24] = remove_operation */
   13,   /* field[13] = schema */
   3,   /* field[3] = settle */
   5,   /* field[5] = subscribe */
   15,   /* field[15] = subscriptions */
-  24,   /* field[24] = sync_begin */
-  25,   /* field[25] = sync_continue */
+  25,   /* field[25] = sync_begin */
+  26,   /* field[26] = sync_continue */
   7,   /* field[7] = ticket */
-  18,   /* field[18] = unlock */
-  20,   /* field[20] = upload */
+  19,   /* field[19] = unlock */
+  21,   /* field[21] = upload */
   12,   /* field[12] = who_am_i */
   10,   /* field[10] = zones */
 };
-static const ProtobufCIntRange caravan__v1__operation__number_ranges[5 + 1] =
+static const ProtobufCIntRange caravan__v1__operation__number_ranges[6 + 1] =
 {
   { 1, 0 },
   { 20, 9 },
   { 30, 16 },
-  { 40, 17 },
-  { 50, 24 },
-  { 0, 26 }
+  { 36, 17 },
+  { 40, 18 },
+  { 50, 25 },
+  { 0, 27 }
 };
 const ProtobufCMessageDescriptor caravan__v1__operation__descriptor =
 {
@@ -3301,10 +3405,10 @@ const ProtobufCMessageDescriptor caravan__v1__operation__descriptor =
   "Caravan__V1__Operation",
   "caravan.v1",
   sizeof(Caravan__V1__Operation),
-  26,
+  27,
   caravan__v1__operation__field_descriptors,
   caravan__v1__operation__field_indices_by_name,
-  5,  caravan__v1__operation__number_ranges,
+  6,  caravan__v1__operation__number_ranges,
   (ProtobufCMessageInit) caravan__v1__operation__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
@@ -3715,6 +3819,95 @@ const ProtobufCMessageDescriptor caravan__v1__subscriptions_result__descriptor =
   caravan__v1__subscriptions_result__field_indices_by_name,
   1,  caravan__v1__subscriptions_result__number_ranges,
   (ProtobufCMessageInit) caravan__v1__subscriptions_result__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__ask_push_targets__field_descriptors[2] =
+{
+  {
+    "container",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__AskPushTargets, container),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "request",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Caravan__V1__AskPushTargets, has_request),
+    offsetof(Caravan__V1__AskPushTargets, request),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__ask_push_targets__field_indices_by_name[] = {
+  0,   /* field[0] = container */
+  1,   /* field[1] = request */
+};
+static const ProtobufCIntRange caravan__v1__ask_push_targets__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__ask_push_targets__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.AskPushTargets",
+  "AskPushTargets",
+  "Caravan__V1__AskPushTargets",
+  "caravan.v1",
+  sizeof(Caravan__V1__AskPushTargets),
+  2,
+  caravan__v1__ask_push_targets__field_descriptors,
+  caravan__v1__ask_push_targets__field_indices_by_name,
+  1,  caravan__v1__ask_push_targets__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__ask_push_targets__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__push_targets_result__field_descriptors[1] =
+{
+  {
+    "answer",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Caravan__V1__PushTargetsResult, has_answer),
+    offsetof(Caravan__V1__PushTargetsResult, answer),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__push_targets_result__field_indices_by_name[] = {
+  0,   /* field[0] = answer */
+};
+static const ProtobufCIntRange caravan__v1__push_targets_result__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor caravan__v1__push_targets_result__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.PushTargetsResult",
+  "PushTargetsResult",
+  "Caravan__V1__PushTargetsResult",
+  "caravan.v1",
+  sizeof(Caravan__V1__PushTargetsResult),
+  1,
+  caravan__v1__push_targets_result__field_descriptors,
+  caravan__v1__push_targets_result__field_indices_by_name,
+  1,  caravan__v1__push_targets_result__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__push_targets_result__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor caravan__v1__query_result__field_descriptors[1] =
@@ -5341,7 +5534,7 @@ const ProtobufCMessageDescriptor caravan__v1__exchange_reply__descriptor =
   (ProtobufCMessageInit) caravan__v1__exchange_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__result__field_descriptors[20] =
+static const ProtobufCFieldDescriptor caravan__v1__result__field_descriptors[21] =
 {
   {
     "failure",
@@ -5524,6 +5717,18 @@ static const ProtobufCFieldDescriptor caravan__v1__result__field_descriptors[20]
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
+    "push_targets",
+    36,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__Result, kind_case),
+    offsetof(Caravan__V1__Result, push_targets),
+    &caravan__v1__push_targets_result__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
     "lock",
     40,
     PROTOBUF_C_LABEL_OPTIONAL,
@@ -5590,30 +5795,32 @@ static const unsigned caravan__v1__result__field_indices_by_name[] = {
   6,   /* field[6] = done */
   0,   /* field[0] = failure */
   1,   /* field[1] = hello */
-  15,   /* field[15] = lock */
-  16,   /* field[16] = operation */
-  17,   /* field[17] = part */
+  16,   /* field[16] = lock */
+  17,   /* field[17] = operation */
+  18,   /* field[18] = part */
   10,   /* field[10] = person */
   4,   /* field[4] = pull */
+  15,   /* field[15] = push_targets */
   12,   /* field[12] = query */
   7,   /* field[7] = records */
   11,   /* field[11] = schema */
   13,   /* field[13] = subscriptions */
-  18,   /* field[18] = sync_begin */
-  19,   /* field[19] = sync_continue */
+  19,   /* field[19] = sync_begin */
+  20,   /* field[20] = sync_continue */
   5,   /* field[5] = ticket */
   2,   /* field[2] = type */
   9,   /* field[9] = zone */
   8,   /* field[8] = zones */
 };
-static const ProtobufCIntRange caravan__v1__result__number_ranges[5 + 1] =
+static const ProtobufCIntRange caravan__v1__result__number_ranges[6 + 1] =
 {
   { 1, 0 },
   { 20, 7 },
   { 30, 14 },
-  { 40, 15 },
-  { 50, 18 },
-  { 0, 20 }
+  { 36, 15 },
+  { 40, 16 },
+  { 50, 19 },
+  { 0, 21 }
 };
 const ProtobufCMessageDescriptor caravan__v1__result__descriptor =
 {
@@ -5623,10 +5830,10 @@ const ProtobufCMessageDescriptor caravan__v1__result__descriptor =
   "Caravan__V1__Result",
   "caravan.v1",
   sizeof(Caravan__V1__Result),
-  20,
+  21,
   caravan__v1__result__field_descriptors,
   caravan__v1__result__field_indices_by_name,
-  5,  caravan__v1__result__number_ranges,
+  6,  caravan__v1__result__number_ranges,
   (ProtobufCMessageInit) caravan__v1__result__init,
   NULL,NULL,NULL    /* reserved[123] */
 };

@@ -15,6 +15,7 @@ PROTOBUF_C__BEGIN_DECLS
 #endif
 
 #include "caravan/v1/model.pb-c.h"
+#include "caravan/v1/push.pb-c.h"
 #include "caravan/v1/query.pb-c.h"
 #include "caravan/v1/storage.pb-c.h"
 
@@ -308,7 +309,8 @@ typedef enum {
   CARAVAN__V1__APP_REQUEST__KIND_MANAGE_SUBSCRIPTIONS = 91,
   CARAVAN__V1__APP_REQUEST__KIND_FETCH_RECORDS = 92,
   CARAVAN__V1__APP_REQUEST__KIND_RESERVE_NUMBERS = 93,
-  CARAVAN__V1__APP_REQUEST__KIND_CHANGE_RECORDS = 94
+  CARAVAN__V1__APP_REQUEST__KIND_CHANGE_RECORDS = 94,
+  CARAVAN__V1__APP_REQUEST__KIND_MANAGE_PUSH_TARGETS = 97
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__APP_REQUEST__KIND__CASE)
 } Caravan__V1__AppRequest__KindCase;
 
@@ -364,6 +366,7 @@ struct  Caravan__V1__AppRequest
     Caravan__V1__FetchRecords *fetch_records;
     Caravan__V1__ReserveNumbers *reserve_numbers;
     Caravan__V1__ChangeRecords *change_records;
+    Caravan__V1__PushTargetsRequest *manage_push_targets;
   };
 };
 #define CARAVAN__V1__APP_REQUEST__INIT \
@@ -390,7 +393,8 @@ typedef enum {
   CARAVAN__V1__APP_REPLY__KIND_SUBSCRIPTIONS = 91,
   CARAVAN__V1__APP_REPLY__KIND_FOUND_RECORDS = 92,
   CARAVAN__V1__APP_REPLY__KIND_RESERVED_NUMBERS = 93,
-  CARAVAN__V1__APP_REPLY__KIND_CHANGED_RECORDS = 94
+  CARAVAN__V1__APP_REPLY__KIND_CHANGED_RECORDS = 94,
+  CARAVAN__V1__APP_REPLY__KIND_PUSH_TARGETS = 97
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__APP_REPLY__KIND__CASE)
 } Caravan__V1__AppReply__KindCase;
 
@@ -425,6 +429,7 @@ struct  Caravan__V1__AppReply
     Caravan__V1__FoundRecords *found_records;
     Caravan__V1__ReservedNumbers *reserved_numbers;
     Caravan__V1__ChangedRecords *changed_records;
+    Caravan__V1__PushTargetsReply *push_targets;
   };
 };
 #define CARAVAN__V1__APP_REPLY__INIT \

@@ -29,6 +29,8 @@ typedef struct Caravan__V1__SchemaResult Caravan__V1__SchemaResult;
 typedef struct Caravan__V1__AskQuery Caravan__V1__AskQuery;
 typedef struct Caravan__V1__AskSubscriptions Caravan__V1__AskSubscriptions;
 typedef struct Caravan__V1__SubscriptionsResult Caravan__V1__SubscriptionsResult;
+typedef struct Caravan__V1__AskPushTargets Caravan__V1__AskPushTargets;
+typedef struct Caravan__V1__PushTargetsResult Caravan__V1__PushTargetsResult;
 typedef struct Caravan__V1__QueryResult Caravan__V1__QueryResult;
 typedef struct Caravan__V1__Push Caravan__V1__Push;
 typedef struct Caravan__V1__Settle Caravan__V1__Settle;
@@ -249,6 +251,7 @@ typedef enum {
   CARAVAN__V1__OPERATION__KIND_SCHEMA = 24,
   CARAVAN__V1__OPERATION__KIND_QUERY = 25,
   CARAVAN__V1__OPERATION__KIND_SUBSCRIPTIONS = 26,
+  CARAVAN__V1__OPERATION__KIND_PUSH_TARGETS = 36,
   CARAVAN__V1__OPERATION__KIND_LOCK = 40,
   CARAVAN__V1__OPERATION__KIND_UNLOCK = 41,
   CARAVAN__V1__OPERATION__KIND_BEGIN_GROUP = 42,
@@ -283,6 +286,7 @@ struct  Caravan__V1__Operation
     Caravan__V1__AskSchema *schema;
     Caravan__V1__AskQuery *query;
     Caravan__V1__AskSubscriptions *subscriptions;
+    Caravan__V1__AskPushTargets *push_targets;
     Caravan__V1__LockDatabase *lock;
     Caravan__V1__UnlockDatabase *unlock;
     Caravan__V1__BeginGroup *begin_group;
@@ -435,6 +439,38 @@ struct  Caravan__V1__SubscriptionsResult
 };
 #define CARAVAN__V1__SUBSCRIPTIONS_RESULT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__subscriptions_result__descriptor) \
+    , 0, {0,NULL} }
+
+
+/*
+ * Where the app's notifications are pushed to. Both are messages by themselves, as queries are.
+ */
+struct  Caravan__V1__AskPushTargets
+{
+  ProtobufCMessage base;
+  char *container;
+  /*
+   * a PushTargetsRequest
+   */
+  protobuf_c_boolean has_request;
+  ProtobufCBinaryData request;
+};
+#define CARAVAN__V1__ASK_PUSH_TARGETS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__ask_push_targets__descriptor) \
+    , NULL, 0, {0,NULL} }
+
+
+struct  Caravan__V1__PushTargetsResult
+{
+  ProtobufCMessage base;
+  /*
+   * a PushTargetsReply
+   */
+  protobuf_c_boolean has_answer;
+  ProtobufCBinaryData answer;
+};
+#define CARAVAN__V1__PUSH_TARGETS_RESULT__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__push_targets_result__descriptor) \
     , 0, {0,NULL} }
 
 
@@ -908,6 +944,7 @@ typedef enum {
   CARAVAN__V1__RESULT__KIND_SCHEMA = 24,
   CARAVAN__V1__RESULT__KIND_QUERY = 25,
   CARAVAN__V1__RESULT__KIND_SUBSCRIPTIONS = 26,
+  CARAVAN__V1__RESULT__KIND_PUSH_TARGETS = 36,
   CARAVAN__V1__RESULT__KIND_LOCK = 40,
   CARAVAN__V1__RESULT__KIND_OPERATION = 41,
   CARAVAN__V1__RESULT__KIND_PART = 42,
@@ -948,6 +985,7 @@ struct  Caravan__V1__Result
     Caravan__V1__SchemaResult *schema;
     Caravan__V1__QueryResult *query;
     Caravan__V1__SubscriptionsResult *subscriptions;
+    Caravan__V1__PushTargetsResult *push_targets;
     Caravan__V1__LockState *lock;
     Caravan__V1__OperationState *operation;
     Caravan__V1__PartState *part;
@@ -1794,6 +1832,44 @@ Caravan__V1__SubscriptionsResult *
                       const uint8_t       *data);
 void   caravan__v1__subscriptions_result__free_unpacked
                      (Caravan__V1__SubscriptionsResult *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__AskPushTargets methods */
+void   caravan__v1__ask_push_targets__init
+                     (Caravan__V1__AskPushTargets         *message);
+size_t caravan__v1__ask_push_targets__get_packed_size
+                     (const Caravan__V1__AskPushTargets   *message);
+size_t caravan__v1__ask_push_targets__pack
+                     (const Caravan__V1__AskPushTargets   *message,
+                      uint8_t             *out);
+size_t caravan__v1__ask_push_targets__pack_to_buffer
+                     (const Caravan__V1__AskPushTargets   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__AskPushTargets *
+       caravan__v1__ask_push_targets__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__ask_push_targets__free_unpacked
+                     (Caravan__V1__AskPushTargets *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__PushTargetsResult methods */
+void   caravan__v1__push_targets_result__init
+                     (Caravan__V1__PushTargetsResult         *message);
+size_t caravan__v1__push_targets_result__get_packed_size
+                     (const Caravan__V1__PushTargetsResult   *message);
+size_t caravan__v1__push_targets_result__pack
+                     (const Caravan__V1__PushTargetsResult   *message,
+                      uint8_t             *out);
+size_t caravan__v1__push_targets_result__pack_to_buffer
+                     (const Caravan__V1__PushTargetsResult   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__PushTargetsResult *
+       caravan__v1__push_targets_result__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__push_targets_result__free_unpacked
+                     (Caravan__V1__PushTargetsResult *message,
                       ProtobufCAllocator *allocator);
 /* Caravan__V1__QueryResult methods */
 void   caravan__v1__query_result__init
@@ -2761,6 +2837,12 @@ typedef void (*Caravan__V1__AskSubscriptions_Closure)
 typedef void (*Caravan__V1__SubscriptionsResult_Closure)
                  (const Caravan__V1__SubscriptionsResult *message,
                   void *closure_data);
+typedef void (*Caravan__V1__AskPushTargets_Closure)
+                 (const Caravan__V1__AskPushTargets *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__PushTargetsResult_Closure)
+                 (const Caravan__V1__PushTargetsResult *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__QueryResult_Closure)
                  (const Caravan__V1__QueryResult *message,
                   void *closure_data);
@@ -2930,6 +3012,8 @@ extern const ProtobufCMessageDescriptor caravan__v1__schema_result__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__ask_query__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__ask_subscriptions__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__subscriptions_result__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__ask_push_targets__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__push_targets_result__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__query_result__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__push__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__settle__descriptor;

@@ -1,0 +1,114 @@
+import CaravanHTTPClient
+import CaravanModel
+import CaravanPushCore
+import CaravanRuntime
+
+/// The one way in which a tenant has the suite call somebody else's server: to public addresses only, each checked as
+/// it is connected to, without redirects or proxies, in bounded time, with bounded answers.
+final class Outbound: Sendable {
+  /// Who a call is for.
+  struct Tenant: Sendable {
+    let container: ContainerID
+    /// The target failed the last time.
+    let isRetry: Bool
+  }
+
+  /// Servers that the operator lets everybody call, wherever they are, also without TLS.
+  private let exceptions: Set<HostPort>
+  private let shares: Mutex<LaneShares>
+
+  init(exceptions: [HostPort], authority: String?, executors: any ExecutorSource) throws(CaravanError) {
+    self.exceptions = Set(exceptions)
+    var lanes: [Lane] = []
+    for number in 0..<PushLimits.lanes {
+      lanes.append(try Lane(executors.makeSerial("push-\(number)"), authority: authority))
+    }
+    shares = Mutex(LaneShares(free: lanes))
+  }
+
+  /// - Throws: `invalidData` for what is no address, or one that is not called: in clear.
+  func address(_ url: String) throws(CaravanError) -> TargetAddress {
+    let address = try TargetAddress(url)
+    guard address.isEncrypted || isException(address) else {
+      throw CaravanError(.invalidData, "'\(url.prefix(80))' would be called in clear: use https://")
+    }
+    return address
+  }
+
+  private func isException(_ address: TargetAddress) -> Bool {
+    exceptions.contains(HostPort(address.host, address.port))
+  }
+
+  /// - Throws: `serverBusy` when there is no lane left for such a call.
+  func perform(
+    _ call: HTTPCall, to address: TargetAddress, for tenant: Tenant
+  ) async throws(CaravanError) -> Swift.Result<HTTPAnswer, HTTPFailure> {
+    guard let lane = shares.withLock({ $0.take(tenant, address.host) }) else {
+      throw CaravanError(
+        .serverBusy, "many notifications are on their way to such targets: try again",
+        retryAfterMilliseconds: PushLimits.busyMilliseconds)
+    }
+    defer { shares.withLock { $0.give(lane, tenant, address.host) } }
+    var call = call
+    if !isException(address) {
+      call.permits = { PublicAddresses.contains($0.bytes) }
+    }
+    return await lane.perform(call)
+  }
+}
+
+/// Lanes that are free, and what is on its way in the others.
+private struct LaneShares {
+  private var free: [Lane]
+  private var byContainer: [ContainerID: Int] = [:]
+  private var byHost: [String: Int] = [:]
+  private var retries = 0
+
+  init(free: [Lane]) { self.free = free }
+
+  mutating func take(_ tenant: Outbound.Tenant, _ host: String) -> Lane? {
+    guard byContainer[tenant.container, default: 0] < PushLimits.lanesPerContainer,
+      byHost[host, default: 0] < PushLimits.lanesPerHost, !tenant.isRetry || retries < PushLimits.lanesForRetries,
+      let lane = free.popLast()
+    else { return nil }
+    byContainer[tenant.container, default: 0] += 1
+    byHost[host, default: 0] += 1
+    if tenant.isRetry { retries += 1 }
+    return lane
+  }
+
+  mutating func give(_ lane: Lane, _ tenant: Outbound.Tenant, _ host: String) {
+    free.append(lane)
+    byContainer[tenant.container, default: 1] -= 1
+    if byContainer[tenant.container] == 0 { byContainer[tenant.container] = nil }
+    byHost[host, default: 1] -= 1
+    if byHost[host] == 0 { byHost[host] = nil }
+    if tenant.isRetry { retries -= 1 }
+  }
+}
+
+/// Where one call at a time blocks, on a thread of its own.
+private actor Lane {
+  private static let limits = {
+    var limits = HTTPClientLimits()
+    (limits.connect, limits.total, limits.answerBytes) = (
+      PushLimits.connectTime, PushLimits.callTime, PushLimits.answerBytes
+    )
+    return limits
+  }()
+
+  private let executor: any SerialExecutor
+  nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+  private let client: HTTPClient
+
+  init(_ executor: any SerialExecutor, authority: String?) throws(CaravanError) {
+    self.executor = executor
+    client = try HTTPClient(authorityFile: authority)
+  }
+
+  func perform(_ call: HTTPCall) -> Swift.Result<HTTPAnswer, HTTPFailure> {
+    do throws(HTTPFailure) { return .success(try client.performBlocking(call, limits: Self.limits)) } catch {
+      return .failure(error)
+    }
+  }
+}

@@ -1,0 +1,172 @@
+import CaravanAccess
+import CaravanBus
+import CaravanModel
+import CaravanRuntime
+import CaravanStorageClient
+import CaravanSyncCore
+import CaravanWire
+
+/// Where notifications of the user's apps are pushed to (CK-85).
+struct PushTargetCalls: SessionPart {
+  let session: DeviceSession
+
+  func answer(
+    _ question: AskPushTargets, _ account: ReplyAccount
+  ) async throws(CaravanError) -> PushTargetsResult {
+    let database = try session.database(question.container, .private)
+    let request = try PushTargetsRequest.decode(question.request)
+    guard request.save == nil || request.remove.isEmpty else {
+      throw CaravanError(.invalidData, "a push target is saved, or one is removed: ask for one after the other")
+    }
+    var reply = PushTargetsReply()
+    if let target = request.save {
+      (reply.serverKey, reply.secret) = try await save(target, of: database)
+    } else if !request.remove.isEmpty {
+      try await remove(request.remove, of: database.container)
+    } else {
+      reply.serverKey = try await register(nil, of: database.container).serverKey
+    }
+    reply.targets = try await targets(of: database.container)
+    let answer = reply.encoded()
+    guard account.settle(taken: 0, needed: answer.count) else { throw Refusal.replyFull }
+    return PushTargetsResult(answer: answer)
+  }
+
+  private func save(
+    _ target: PushTarget, of database: DatabaseID
+  ) async throws(CaravanError) -> (serverKey: [UInt8], secret: String) {
+    try Self.check(target)
+    let container = database.container
+    let known = try await stored(of: container)
+    let same = known.first { $0.target?.id == target.id && $0.target?.leads(to: target) == true }
+    guard known.contains(where: { $0.target?.id == target.id }) || known.count < Limits.pushTargets else {
+      throw CaravanError(
+        .limitExceeded, "the app has \(known.count) push targets: the limit is \(Limits.pushTargets); remove one")
+    }
+    var stored = StoredTarget(target: target)
+    // One that has ended is begun anew; another one that goes on stays as it is.
+    if let same, try await state(of: target.id, in: container, same)?.ended != true {
+      (stored.registration, stored.from) = (same.registration, same.from)
+    } else {
+      stored.registration = cloud.host.random.bytes(16)
+      stored.from = try await logEnd(of: database)
+    }
+    let reply = try await register(stored, of: container)
+    stored.perMinute = reply.perMinute
+    try await write(
+      .save(type: 0, body: PushTargets.body(of: stored), chunks: []), target.id, of: container, to: PushTargets.zone)
+    return (reply.serverKey, reply.secret)
+  }
+
+  private static func check(_ target: PushTarget) throws(CaravanError) {
+    guard (1...64).contains(target.id.utf8.count), !target.id.utf8.contains(where: { $0 < 0x20 }) else {
+      throw CaravanError(
+        .invalidData,
+        "push target '\(target.id.prefix(40))' is no name: use 1 to 64 bytes without control characters")
+    }
+    guard target.subscriptions.count <= Limits.subscriptionsPerPushTarget,
+      target.subscriptions.allSatisfy({ (1...64).contains($0.utf8.count) })
+    else {
+      throw CaravanError(
+        .invalidData,
+        "a push target names at most \(Limits.subscriptionsPerPushTarget) subscriptions of 1 to 64 bytes each")
+    }
+  }
+
+  private func register(
+    _ target: StoredTarget?, of container: ContainerID
+  ) async throws(CaravanError) -> RegisterTargetReply {
+    do throws(CaravanError) {
+      return try await cloud.bus.call(
+        RegisterTargetRequest(target: target, container: container.text), to: .service(.push, method: "register"),
+        deadline: SyncLimits.pushDeadline)
+    } catch  where error == .nobodyServes(Subject.service(.push, method: "register").text) {
+      throw CaravanError(.unavailable, "the suite pushes nothing now: have its operator start caravan-push")
+    }
+  }
+
+  private func remove(_ id: String, of container: ContainerID) async throws(CaravanError) {
+    try RecordName.check(id)
+    try await write(.delete, id, of: container, to: PushTargets.zone)
+    try await write(.delete, id, of: container, to: PushTargets.stateZone)
+  }
+
+  // MARK: What is kept
+
+  /// Of the system container, where no device comes.
+  private func hidden(_ name: String) throws(CaravanError) -> ZoneID {
+    try ZoneID(DatabaseID(container: .system, environment: device.environment, owner: device.user), name)
+  }
+
+  private func write(
+    _ change: CaravanModel.Mutation.Change, _ id: String, of container: ContainerID, to zone: String
+  ) async throws(CaravanError) {
+    let mutation = CaravanModel.Mutation(name: PushTargets.record(container, id), base: .any, change: change)
+    _ = try await cloud.storage.commit(to: try hidden(zone), [mutation])
+  }
+
+  private func stored(of container: ContainerID) async throws(CaravanError) -> [StoredTarget] {
+    var found: [StoredTarget] = []
+    var request = ReadChangesRequest(
+      zone: ZoneRef(try hidden(PushTargets.zone)), maxRecords: UInt32(Limits.recordsPerCommit),
+      maxBytes: UInt32(Limits.pageBytes))
+    while true {
+      let reply = try await cloud.storage.changes(of: try hidden(PushTargets.zone), request)
+      for entry in try EntryPage.decode(reply.page).entries where !entry.deleted {
+        guard PushTargets.place(entry.name)?.container == container,
+          let target: StoredTarget = PushTargets.value(of: entry.body)
+        else { continue }
+        found.append(target)
+      }
+      guard reply.more, let next = reply.next else { break }
+      request.from = next
+    }
+    return found.sorted { ($0.target?.id ?? "") < ($1.target?.id ?? "") }
+  }
+
+  private func state(
+    of id: String, in container: ContainerID, _ target: StoredTarget
+  ) async throws(CaravanError) -> PushState? {
+    let entry = try await cloud.storage.fetch(
+      [PushTargets.record(container, id)], from: try hidden(PushTargets.stateZone)
+    ).first
+    guard let entry, let stored: StoredTargetState = PushTargets.value(of: entry.body),
+      stored.registration == target.registration
+    else { return nil }
+    return stored.state
+  }
+
+  private func targets(of container: ContainerID) async throws(CaravanError) -> [PushTargetStatus] {
+    let stored = try await stored(of: container)
+    let ids = stored.compactMap { $0.target?.id }
+    var states: [String: StoredTargetState] = [:]
+    if !ids.isEmpty {
+      let names = ids.map { PushTargets.record(container, $0) }
+      for entry in try await cloud.storage.fetch(names, from: try hidden(PushTargets.stateZone)) {
+        guard let place = PushTargets.place(entry.name) else { continue }
+        states[place.id] = PushTargets.value(of: entry.body)
+      }
+    }
+    return stored.compactMap { stored in
+      guard var target = stored.target else { return nil }
+      // Whoever has it could send in the suite's place.
+      target.webPush?.secret = []
+      let state = states[target.id]
+      return PushTargetStatus(
+        target: target, state: state?.registration == stored.registration ? state?.state : nil)
+    }
+  }
+
+  /// Behind the notifications that there are: what came before a target was there is not for it.
+  private func logEnd(of database: DatabaseID) async throws(CaravanError) -> CaravanWire.ChangePosition? {
+    for head in try await cloud.storage.zones(of: database) where head.zone?.zone == NotificationLog.name {
+      return CaravanWire.ChangePosition(incarnation: head.incarnation, seq: head.seq)
+    }
+    return nil
+  }
+}
+
+extension PushTarget {
+  /// Whether both send to one place, with the same keys.
+  fileprivate func leads(to other: PushTarget) -> Bool { webPush == other.webPush && webhook == other.webhook }
+}
