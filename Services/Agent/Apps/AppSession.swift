@@ -176,9 +176,7 @@ public actor AppSession {
     case .taken(let taken): try await store.tell(table(taken.table), upTo: taken.number)
     case .queryCloud(let request): return try await query(request)
     case .manageSubscriptions(let request): return try await manage(request)
-    case .beginLive(let request): try await beginLive(request)
-    case .nextLive(let live): return await nextLive(live, try await claimLive(live))
-    case .endLive(let live): await endLive(live)
+    case .beginLive, .nextLive, .endLive: return try await live(request)
     case .listen(let request): _ = try await store.isSynced(table(request.table))
     }
     return .done(Empty())
