@@ -3,6 +3,7 @@ import CaravanModel
 import CaravanQueryCore
 import CaravanQueryDriver
 import CaravanRuntime
+import CaravanSchemaClient
 import CaravanStorageClient
 import CaravanTestKit
 import CaravanWire
