@@ -72,18 +72,16 @@ extension RecordFields {
   /// - Parameter type: as it is now; nil: it is removed.
   package func current(in type: RecordType?) -> RecordFields {
     typealias Field = NotificationLog.Field
-    var log = self
+    var log = RecordFields(values.filter { $0.key < BoundContent.firstOrigin })
     var isCut = false
     func isThere(_ id: Int64) -> Bool { id == 0 || type?.field(id: UInt32(clamping: id)) != nil }
     for field in [Field.titleArguments, .bodyArguments] {
       let ids = origins(of: field)
-      log[field.origins] = .null
       guard case .list(var texts) = self[field.rawValue], texts.count == ids.count else { continue }
       for (index, id) in ids.enumerated() where !isThere(id) { (texts[index], isCut) = (.text(""), true) }
       log[field.rawValue] = .list(texts)
     }
     let ids = Set(origins(of: .fields))
-    log[Field.fields.origins] = .null
     if case .text(let text) = self[Field.fields.rawValue], !ids.allSatisfy(isThere),
       var object = (try? JSON.parse(text))?.objectValue
     {
