@@ -16,6 +16,7 @@ package struct BoundContent: Sendable {
     func bound(_ names: [String]) -> [FieldDefinition?] {
       names.map { name in type?.field(named: name).flatMap { $0.isTellable ? $0 : nil } }
     }
+    precondition(type != nil || content.named.isEmpty, "what is of no records tells something of them")
     self.content = content
     titleArguments = bound(content.titleArguments)
     bodyArguments = bound(content.bodyArguments)
@@ -43,6 +44,7 @@ package struct BoundContent: Sendable {
       let texts = arguments.map { argument in
         room.take(text: argument.map { record.value(of: $0).argumentText(of: $0.kind) } ?? "")
       }
+      precondition(texts.count == arguments.count, "arguments of a text have lost their places")
       log[field.rawValue] = .list(texts.map { .text($0) })
     }
     if !fields.isEmpty {
@@ -133,6 +135,7 @@ private struct ValueRoom {
       return nil
     }
     bytes -= size
+    precondition(bytes >= 0, "a value was taken that has no room")
     return json
   }
 
@@ -152,6 +155,7 @@ private struct ValueRoom {
       bytes -= more
       part.append(character)
     }
+    precondition(bytes >= 0 && part.utf8.count < text.utf8.count, "a text was cut that had room")
     return part
   }
 }
