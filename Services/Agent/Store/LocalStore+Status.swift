@@ -68,7 +68,8 @@ extension LocalStore {
   public func status(of app: ContainerID) throws(CaravanError) -> [TableStatusView] {
     var views: [TableStatusView] = []
     for state in tables.values.filter({ $0.table.app == app }).sorted(by: { $0.number < $1.number }) {
-      views.append(try TableStatusView(state, catalog, tolerances, damaged: cloudDamage.rows(of: state.table), database))
+      let damaged = cloudDamage.rows(of: state.table)
+      views.append(try TableStatusView(state, catalog, tolerances, damaged: damaged, database))
     }
     return views
   }
