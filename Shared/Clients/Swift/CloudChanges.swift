@@ -53,7 +53,9 @@ public enum CloudOutcome: Sendable, Hashable {
 ///
 ///     let changes = CloudChanges(saving: notes)
 ///     while true {
-///       do { outcomes = try await table.cloud(.public).commit(changes); break } catch where error.isTransient { … }
+///       do { outcomes = try await table.cloud(.public).commit(changes); break } catch {
+///         guard error.isTransient else { throw error }
+///       }
 ///     }
 public final class CloudChanges: Sendable {
   /// One change.

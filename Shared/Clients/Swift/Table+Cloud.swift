@@ -123,7 +123,7 @@ public struct CloudRows: AsyncSequence, Sendable {
         guard let cursor else { return nil }
         var request = try rows.request()
         request.cursor = cursor
-        request.limit = left.map { min(UInt32(clamping: $0), ClientLimits.pageRows) } ?? 0
+        request.limit = left.map { Swift.min(UInt32(clamping: $0), ClientLimits.pageRows) } ?? 0
         guard case .cloudRows(let found) = try await rows.table.connection.request(.queryCloud(request)) else {
           throw AppConnection.surprise("query")
         }

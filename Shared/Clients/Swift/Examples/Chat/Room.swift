@@ -1,5 +1,6 @@
 import CaravanClient
 import FoundationEssentials
+import Glibc
 
 /// The room: records of two types in the public database, which everybody reads, and of which nobody changes another's.
 struct Room {
@@ -35,14 +36,12 @@ struct Room {
   /// Says it once, also where the answer is lost on its way: the same changes can be committed again.
   func say(_ text: String) async throws {
     let changes = CloudChanges(saving: [CloudRecord("message-\(UUID().uuidString)", ["text": .text(text)])])
-    var attempts = 3
-    while true {
-      attempts -= 1
-      do {
-        try await messages.cloud(.public).commit(changes)[0].get()
-        return
-      } catch  where error.code == .timedOut && attempts > 0 {}
+    let outcomes: [CloudOutcome]
+    do { outcomes = try await messages.cloud(.public).commit(changes) } catch {
+      guard error.code == .timedOut else { throw error }
+      outcomes = try await messages.cloud(.public).commit(changes)
     }
+    try outcomes[0].get()
   }
 
   // MARK: Topics
@@ -71,8 +70,10 @@ struct Room {
 
   /// How many messages about the user's topics nobody has seen on this device.
   func missed() async throws -> Int {
-    // Without a network it is those that had come before.
-    do { try await client.fetchNotifications() } catch  where error.isTransient {}
+    do { try await client.fetchNotifications() } catch {
+      // Without a network it is those that had come before.
+      guard error.isTransient else { throw error }
+    }
     let me = try await memory.recall("me")
     var count = 0
     for try await note in client.notifications(after: try await cursor(), waits: false) {
@@ -147,6 +148,6 @@ struct Names {
 /// At once, even into a pipe; what others have written gets no control of the terminal.
 func show(_ line: String, rings: Bool = false) {
   let harmless = line.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }
-  let text = (rings ? "\u{7}" : "") + String(String.UnicodeScalarView(harmless))
-  FileHandle.standardOutput.write(Data((text + "\n").utf8))
+  print((rings ? "\u{7}" : "") + String(String.UnicodeScalarView(harmless)))
+  fflush(nil)
 }

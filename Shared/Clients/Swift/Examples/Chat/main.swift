@@ -10,21 +10,24 @@ let templates = Flag<Bool>("templates", "", "subscribes by the schema's template
 let isShort = Flag<Bool>("no-wait", "", "ends when what there is has been shown")
 let limit = Flag<Int>("limit", "N", "most messages shown", default: 20, in: 1...1_000)
 let common: FlagList = [socket, app]
+let subscribing: FlagList = [socket, app, templates]
+let listening: FlagList = [socket, app, isShort]
+let looking: FlagList = [socket, app, limit]
 
 let commands = CommandSet(
   "caravan-chat", "A room where people talk.",
   [
     Command(
       "caravan-chat join", "Enters the room under a name that nobody else has.", operands: .init("NAME", 1...1),
-      flags: common + [templates]),
+      flags: subscribing),
     Command("caravan-chat say", "Says something.", operands: .init("TEXT", 1...1), flags: common),
     Command(
       "caravan-chat topics", "Lists the topics that you are told of, adds one, or removes one.",
-      operands: .init("[list | add WORD | remove WORD]", 0...2), flags: common + [templates]),
+      operands: .init("[list | add WORD | remove WORD]", 0...2), flags: subscribing),
     Command(
-      "caravan-chat listen", "Shows what is said, from where this device listened last.", flags: common + [isShort]),
+      "caravan-chat listen", "Shows what is said, from where this device listened last.", flags: listening),
     Command("caravan-chat missed", "Counts messages about your topics that were not shown here.", flags: common),
-    Command("caravan-chat history", "Shows what was said last.", flags: common + [limit]),
+    Command("caravan-chat history", "Shows what was said last.", flags: looking),
   ])
 
 func topics(_ room: Room, _ words: [String]) async throws {

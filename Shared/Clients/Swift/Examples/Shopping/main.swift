@@ -3,7 +3,7 @@
 
 import CaravanClient
 import CommandLineOptions
-import FoundationEssentials
+import Glibc
 
 let socket = Flag<String>("socket", "PATH", "socket of the device's agent", environment: "CARAVAN_SOCKET")
 let app = Flag<String>("app", "NAME", "the app's name, which is its container's", default: "shopping")
@@ -32,7 +32,7 @@ let commands = CommandSet(
 /// fetches it.
 func open(_ client: CaravanClient) async throws -> Table {
   let lists = try await client.createTable(  // sync
-    "shopping-lists", "name VARCHAR PRIMARY KEY, items LIST<VARCHAR>, checked LIST<VARCHAR>")  // sync
+    "shopping_lists", "name VARCHAR PRIMARY KEY, items LIST<VARCHAR>, checked LIST<VARCHAR>")  // sync
   try await lists.registerWriteSync(period: .zero, delayTolerance: .zero, link: .cellular)  // sync
   try await lists.registerReadSync(period: .zero, delayTolerance: .zero, link: .cellular)  // sync
   return lists
@@ -97,7 +97,10 @@ func watch(_ lists: Table) async throws {
 }
 
 /// At once, even into a pipe.
-func say(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }
+func say(_ text: String) {
+  print(text)
+  fflush(nil)
+}
 
 func run(_ command: Command, _ options: Options) async throws {
   let (name, items) = (options.operands.first ?? "", options.operands.dropFirst())
