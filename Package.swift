@@ -336,7 +336,7 @@ let package = Package(
         dependencies: modules([
           "Model", "Wire", "Bus", "Runtime", "Store", "Tokens", "Crypto", "Compression", "StorageCore", "SyncCore",
           "Query", "QueryCore", "NotifyCore", "AgentCore", "Backup", "DiffSync", "Client", "Encoding", "HTTPServer",
-          "CHeapMeter",
+          "PushCore", "StorageClient", "CHeapMeter",
         ]), path: "Tests/Fuzz/Targets", swiftSettings: house),
       // Counts what a decoder allocates, in place of malloc(3).
       .target(name: "CCaravanHeapMeter", path: "Tests/Fuzz/Heap"),

@@ -6,17 +6,17 @@ internal import CaravanWire
 
 // Live queries: the store tells what changes in their answers; the cloud is asked for what the device does not hold.
 extension AppSession {
-  func carryOutLive(_ request: AppRequest.Kind) async throws(CaravanError) -> AppReply.Kind {
+  func live(_ request: AppRequest.Kind) async throws(CaravanError) -> AppReply.Kind {
     switch request {
     case .beginLive(let request): try await beginLive(request)
     case .nextLive(let live): return await nextLive(live, try await claimLive(live))
     case .endLive(let live): await endLive(live)
-    default: preconditionFailure("\(request) is about no live query")
+    default: throw CaravanError(.internalError, "the request is of no live query")
     }
     return .done(Empty())
   }
 
-  func beginLive(_ request: BeginLive) async throws(CaravanError) {
+  private func beginLive(_ request: BeginLive) async throws(CaravanError) {
     guard lives[request.live] == nil else {
       throw CaravanError(.invalidData, "live query \(request.live) is open on this connection: take another number")
     }
@@ -54,7 +54,7 @@ extension AppSession {
     }
   }
 
-  func endLive(_ live: LiveRef) async {
+  private func endLive(_ live: LiveRef) async {
     guard let handle = lives.removeValue(forKey: live.live) else { return }
     await store.endLive(handle, owner: owner)
   }

@@ -176,7 +176,7 @@ public actor AppSession {
     case .taken(let taken): try await store.tell(table(taken.table), upTo: taken.number)
     case .queryCloud, .manageSubscriptions, .managePushTargets, .fetchRecords, .reserveNumbers, .changeRecords:
       return try await askCloud(request)
-    case .beginLive, .nextLive, .endLive: return try await carryOutLive(request)
+    case .beginLive, .nextLive, .endLive: return try await live(request)
     case .listen(let request): _ = try await store.isSynced(table(request.table))
     }
     return .done(Empty())

@@ -7,7 +7,8 @@ final class TouchedRows {
   private struct Watch {
     let table: String
     let limit: Int
-    /// Raised with the first row; whoever waits for it runs when the transaction is over, as all work of the store does.
+    /// Raised with the first row; whoever waits for it runs when the transaction is over, for nothing of the store
+    /// runs in the middle of one.
     let signal: Signal?
     var keys: Set<Int64> = []
   }

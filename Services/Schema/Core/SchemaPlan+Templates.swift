@@ -63,6 +63,7 @@ extension SchemaPlan {
 
   mutating func remove(_ template: SubscriptionTemplate) {
     let key = template.name.lowercased()
+    precondition(schema.template(named: key).latest != nil, "a template is removed that is not there")
     templates[key] = TemplateState(version: template.version, latest: nil)
     differences += SchemaDifference.between([template], [])
   }
@@ -78,6 +79,7 @@ extension SchemaPlan {
     guard state.latest?.withoutVersion != template.withoutVersion else { return }
     var new = template
     new.version = state.version + 1
+    precondition(new.version > schema.template(named: key).version, "a version of a template is given twice")
     templates[key] = TemplateState(version: new.version, latest: new)
     let (there, ever) = templateCounts
     guard there <= SchemaLimits.templatesPerContainer, ever <= SchemaLimits.templateNamesEver else {

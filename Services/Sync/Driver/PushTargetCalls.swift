@@ -37,11 +37,19 @@ struct PushTargetCalls: SessionPart {
   ) async throws(CaravanError) -> (serverKey: [UInt8], secret: String) {
     try Self.check(target)
     let container = database.container
-    let known = try await stored(of: container)
+    let all = try await stored()
+    let known = all[container] ?? []
     let same = known.first { $0.target?.id == target.id && $0.target?.leads(to: target) == true }
     guard known.contains(where: { $0.target?.id == target.id }) || known.count < Limits.pushTargets else {
       throw CaravanError(
         .limitExceeded, "the app has \(known.count) push targets: the limit is \(Limits.pushTargets); remove one")
+    }
+    guard
+      known.contains(where: { $0.target?.id == target.id })
+        || all.values.reduce(0, { $0 + $1.count }) < Limits.pushTargetsPerUser
+    else {
+      throw CaravanError(
+        .limitExceeded, "the user has \(Limits.pushTargetsPerUser) push targets in all apps, as many as there may be")
     }
     var stored = StoredTarget(target: target)
     // One that has ended is begun anew; another one that goes on stays as it is.
@@ -105,23 +113,24 @@ struct PushTargetCalls: SessionPart {
     _ = try await cloud.storage.commit(to: try hidden(zone), [mutation])
   }
 
-  private func stored(of container: ContainerID) async throws(CaravanError) -> [StoredTarget] {
-    var found: [StoredTarget] = []
+  /// All of the user's, in the order of their names.
+  private func stored() async throws(CaravanError) -> [ContainerID: [StoredTarget]] {
+    var found: [ContainerID: [StoredTarget]] = [:]
     var request = ReadChangesRequest(
       zone: ZoneRef(try hidden(PushTargets.zone)), maxRecords: UInt32(Limits.recordsPerCommit),
       maxBytes: UInt32(Limits.pageBytes))
     while true {
       let reply = try await cloud.storage.changes(of: try hidden(PushTargets.zone), request)
       for entry in try EntryPage.decode(reply.page).entries where !entry.deleted {
-        guard PushTargets.place(entry.name)?.container == container,
+        guard let container = PushTargets.place(entry.name)?.container,
           let target: StoredTarget = PushTargets.value(of: entry.body)
         else { continue }
-        found.append(target)
+        found[container, default: []].append(target)
       }
       guard reply.more, let next = reply.next else { break }
       request.from = next
     }
-    return found.sorted { ($0.target?.id ?? "") < ($1.target?.id ?? "") }
+    return found.mapValues { $0.sorted { ($0.target?.id ?? "") < ($1.target?.id ?? "") } }
   }
 
   private func state(
@@ -137,7 +146,7 @@ struct PushTargetCalls: SessionPart {
   }
 
   private func targets(of container: ContainerID) async throws(CaravanError) -> [PushTargetStatus] {
-    let stored = try await stored(of: container)
+    let stored = try await stored()[container] ?? []
     let ids = stored.compactMap { $0.target?.id }
     var states: [String: StoredTargetState] = [:]
     if !ids.isEmpty {

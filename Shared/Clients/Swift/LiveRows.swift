@@ -6,8 +6,8 @@ internal import CaravanWire
 /// nobody asks for the next difference is told as one. The agent keeps what was told, not what is to be told, so a slow
 /// reader costs nothing.
 ///
-/// Its iteration throws, and is over then: `networkNotConnected` when the agent has gone, `tableNotFound` when the table
-/// was dropped, `invalidData` and `schemaViolation` for a selection or an order that the table does not take,
+/// Its iteration throws, and is over then: `networkNotConnected` when the agent has gone, `tableNotFound` when the
+/// table was dropped, `invalidData` and `schemaViolation` for a selection or an order that the table does not take,
 /// `limitExceeded` for an answer that is too large or for too many live queries.
 public struct LiveRows: AsyncSequence, Sendable {
   /// What has changed.
@@ -127,11 +127,12 @@ extension Table {
   /// this device writes shows at once, before it is sent, and is taken back when the cloud has refused it and the table
   /// has; rows of others show when they come.
   ///
-  /// Of a table that keeps a part of its rows (UNI-15) the answer also has rows that only the cloud has. What the device
-  /// holds of a row is what counts, a deletion as well. The cloud is asked over links that the table's registration to
-  /// read and the device's policy allow, as long as somebody waits for differences, at most every ten seconds: at the
-  /// beginning, when the table has been pulled further, after a new connection, and when a row that was shown has left
-  /// the device. Until it has answered, and while it cannot be asked, `LiveDifference.isComplete` is false.
+  /// Of a table that keeps a part of its rows (UNI-15) the answer also has rows that only the cloud has. What the
+  /// device holds of a row is what counts, a deletion as well. The cloud is asked over links that the table's
+  /// registration to read and the device's policy allow, as long as somebody waits for differences, at most every ten
+  /// seconds: at the beginning, when the table has been pulled further, after a new connection, and when a row that was
+  /// shown has left the device. Until it has answered, and while it cannot be asked, `LiveDifference.isComplete` is
+  /// false.
   ///
   ///     var shown: [LiveRow] = []
   ///     for try await change in photos.live(.init("stars > 3"), orderBy: [("taken", descending: true)], limit: 100) {

@@ -114,6 +114,8 @@ public enum Limits {
   public static let notificationValueBytes = 2 << 10
   /// Push targets of a user in one app, subscriptions that one names, and notifications it has not taken that are told.
   public static let pushTargets = 20
+  /// And in all apps.
+  public static let pushTargetsPerUser = 100
   public static let subscriptionsPerPushTarget = 100
   public static let pushDeadLetters = 10
 }

@@ -3,6 +3,7 @@ import CaravanModel
 import CaravanQueryCore
 import CaravanQueryDriver
 import CaravanRuntime
+import CaravanSchemaClient
 import CaravanStorageClient
 import CaravanTestKit
 import CaravanWire
@@ -78,6 +79,26 @@ import Testing
     try cluster.drop(zone("old"))
     let told = try cluster.log(atLeast: 2)
     #expect(told.map(\.reason) == [.zoneMade, .zoneDeleted] && told.map(\.zone) == ["new", "old"])
+  }
+
+  @Test("CK-10, CK-83: of every shard is told, and nothing is called missed that nobody had subscribed to before")
+  func shards() throws {
+    let cluster = try Cluster(seed: 12)
+    let settings = CaravanModel.ContainerSettings(privateShards: 4)
+    _ = try cluster.simulation.run {
+      try await cluster.schema.settings(of: album.container, in: .development, saying: settings)
+    }
+    _ = try cluster.startQuery()
+    let type = try cluster.define(photos)
+    try cluster.waitUntilServed()
+    try cluster.subscribe(.records("all", nil))
+    for index in 0..<12 {
+      let name = "row\(index)"
+      let part = album.shard(DefaultZone.shard(of: name, among: 4))
+      try cluster.save([(name, Self.fields(5))], type: type, to: zone(DefaultZone.name, in: part))
+    }
+    let told = try cluster.log(atLeast: 12)
+    #expect(told.allSatisfy { $0.reason == .enters } && Set(told.map(\.record)).count == 12)
   }
 
   @Test("CK-65, CK-83: of a public database each hears of what they see") func visible() throws {

@@ -1,4 +1,8 @@
+import CaravanBus
 import CaravanModel
+import CaravanRuntime
+import CaravanSchemaClient
+import CaravanSyncCore
 import CaravanTestKit
 import CaravanWire
 import Testing
@@ -89,6 +93,37 @@ import Testing
       #expect(try await names(type.id) == ["r"])
       #expect(try await names(other.id) == [])
       #expect(try await ann.refusal(Self.read(["r"], type: 99))?.code == .tableNotFound)
+    }
+  }
+
+  @Test("CK-65: a record of another type that a user may not see is no other for them than one of the same type")
+  func hiddenTypes() async throws {
+    try await CloudCluster.with { cloud in
+      let (ann, eve) = (try cloud.device("a"), try cloud.device("e", of: "eve"))
+      let type = try await ann.agree(Self.fields)
+      let other = try await eve.agree([("size", .integer)], on: "pins")
+      _ = try await ann.ask(Self.push(1, .save("r", [1: .text("secret")], type: type)))
+      var hidden = type
+      var grants = CaravanModel.TypeGrants.standard
+      try grants.grant([], to: .world)
+      hidden.grants = grants
+      let schema = SchemaClient(bus: cloud.hub.connect(as: "operator"))
+      _ = try await schema.propose(hidden, to: ContainerID("album"), in: .development, by: nil)
+      try await cloud.host.clock.sleep(for: SyncLimits.grantsFreshness)
+      var op: UInt64 = 0
+      for base in [Base.any, .version(1), .version(9)] {
+        func answer(_ type: CaravanModel.RecordType, deletes: Bool) async throws -> CaravanWire.Result.Kind {
+          op += 1
+          var patch = CaravanModel.Mutation.save("r", [1: .integer(1)], type: type, base: base)
+          patch.terms = WriteTerms(scope: .changed)
+          let gone = CaravanModel.Mutation(name: "r", base: base, change: .delete)
+          return try await eve.ask(Self.push(op, deletes ? gone : patch, type: type.id))
+        }
+        guard case .commit(let saved) = try await answer(other, deletes: false) else { throw Missing("commit") }
+        #expect(saved.outcomes.allSatisfy { $0.server == nil && $0.failure?.code != "schemaViolation" })
+        let (one, same) = (try await answer(other, deletes: true), try await answer(type, deletes: true))
+        #expect(one == same, "\(base)")
+      }
     }
   }
 

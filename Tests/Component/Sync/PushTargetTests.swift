@@ -143,6 +143,14 @@ import Testing
       }
       #expect(try await code(PushTargetsRequest(save: Self.hook("one more"))) == .limitExceeded)
       #expect(try await code(PushTargetsRequest(save: Self.hook("h3"))) == nil, "one that is there is replaced")
+      for number in 0..<(Limits.pushTargetsPerUser - Limits.pushTargets) {
+        let app = "app\(number / Limits.pushTargets)"
+        _ = try await Self.ask(phone, PushTargetsRequest(save: Self.hook("h\(number)")), in: app)
+      }
+      do {
+        _ = try await Self.ask(phone, PushTargetsRequest(save: Self.hook("h")), in: "another")
+        Issue.record("the user has more than in all apps together")
+      } catch let error as CaravanError { #expect(error.code == .limitExceeded) }
       do { _ = try await Self.ask(phone, PushTargetsRequest(), in: "caravan") } catch let error as CaravanError {
         #expect(error.code == .zoneDoesNotExist)
       }

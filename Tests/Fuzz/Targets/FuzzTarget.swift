@@ -37,7 +37,7 @@ public struct FuzzTarget: Sendable, CustomStringConvertible {
 
   public static let all: [FuzzTarget] =
     frames + operations + bodies + queries + seals + names + notifications + stored + strangers + messages + texts
-    + neighbours
+    + neighbours + pushes
 
   public static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }
 }

@@ -22,8 +22,8 @@ final class LiveQueries: TablePart {
 
   // MARK: Life
 
-  /// - Throws: `tableNotFound`; `schemaViolation` for a column that is unknown or has no order; `limitExceeded`. What is
-  ///   wrong with the selection the first difference says.
+  /// - Throws: `tableNotFound`; `schemaViolation` for a column that is unknown or has no order; `limitExceeded`. What
+  ///   is wrong with the selection the first difference says.
   func begin(_ request: LiveRequest, owner: UInt64) throws(CaravanError) -> UInt64 {
     let state = try state(request.table)
     _ = try readers.projection(request.columns, of: state)
@@ -78,21 +78,37 @@ final class LiveQueries: TablePart {
 
   /// Somebody begins to wait for the next difference.
   /// - Throws: `serverBusy` while somebody else does.
-  func claim(_ handle: UInt64, owner: UInt64) throws(CaravanError) -> Signal {
+  func claim(_ handle: UInt64, owner: UInt64) throws(CaravanError) {
     let query = try query(handle, owner: owner)
     guard !query.isAwaited else {
       throw CaravanError(.serverBusy, "a difference of live query \(handle) is waited for already: wait for it")
     }
     query.isAwaited = true
     query.cloud.signal.raise()
-    return query.signal
   }
 
-  func unclaim(_ handle: UInt64) { all[handle]?.isAwaited = false }
+  /// Waits for the next part of a query that was claimed.
+  /// - Throws: as `next`; `cancelled` when the task was.
+  nonisolated(nonsending) func awaitNext(
+    _ handle: UInt64, owner: UInt64
+  ) async throws(CaravanError) -> DifferencePart {
+    defer { all[handle]?.isAwaited = false }
+    while true {
+      let signal = try query(handle, owner: owner).signal
+      if let part = try await next(handle, owner: owner) { return part }
+      guard !Task.isCancelled else {
+        throw CaravanError(.cancelled, "nobody waits for the live query's next difference any more")
+      }
+      await signal.wait()
+    }
+  }
 
   /// - Returns: the next part of what has changed since the last difference; nil: nothing has.
-  /// - Throws: why the query has ended: as `begin` and `beginRead`, and `limitExceeded` for an answer that is too large.
-  nonisolated(nonsending) func next(_ handle: UInt64, owner: UInt64) async throws(CaravanError) -> DifferencePart? {
+  /// - Throws: why the query has ended: as `begin` and `beginRead`, and `limitExceeded` for an answer that is too
+  ///   large.
+  nonisolated(nonsending) private func next(_ handle: UInt64, owner: UInt64) async throws(CaravanError)
+    -> DifferencePart?
+  {
     let query = try query(handle, owner: owner)
     do throws(CaravanError) {
       while true {

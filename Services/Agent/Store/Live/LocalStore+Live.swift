@@ -11,22 +11,12 @@ extension LocalStore {
 
   /// Somebody waits for the next difference; nobody else may until `nextLive` has given a part or was cut off.
   /// - Throws: `leaseExpired` for one that has ended, `serverBusy` while somebody waits already.
-  public func claimLive(_ handle: UInt64, owner: UInt64) throws(CaravanError) {
-    _ = try lives.claim(handle, owner: owner)
-  }
+  public func claimLive(_ handle: UInt64, owner: UInt64) throws(CaravanError) { try lives.claim(handle, owner: owner) }
 
   /// Waits until there is something to tell. The query must have been claimed.
   /// - Throws: why the query has ended; `cancelled` when the task was.
   public func nextLive(_ handle: UInt64, owner: UInt64) async throws(CaravanError) -> DifferencePart {
-    defer { lives.unclaim(handle) }
-    while true {
-      let signal = try lives.query(handle, owner: owner).signal
-      if let part = try await lives.next(handle, owner: owner) { return part }
-      guard !Task.isCancelled else {
-        throw CaravanError(.cancelled, "nobody waits for the live query's next difference any more")
-      }
-      await signal.wait()
-    }
+    try await lives.awaitNext(handle, owner: owner)
   }
 
   /// Ending one that has ended does nothing.
@@ -36,8 +26,8 @@ extension LocalStore {
 
   /// Waits until the cloud is to be asked for a live query.
   /// - Returns: nil: the query has ended, or the task was cancelled.
-  public func nextLiveQuestion(_ handle: UInt64, owner: UInt64) async -> LiveCloudQuestion? {
-    await lives.nextQuestion(handle, owner: owner)
+  public func nextLiveQuestion(_ live: UInt64, owner: UInt64) async -> LiveCloudQuestion? {
+    await lives.nextQuestion(live, owner: owner)
   }
 
   /// - Returns: whether the next page of the answer is wanted as well.

@@ -69,6 +69,7 @@ extension SchemaDocumentParser {
       _ = try takes(word.word.uppercased())
       events.insert(word.event)
     } while try comma()
+    precondition(!events.isEmpty, "a list of events was read that has none")
     return events
   }
 
@@ -88,6 +89,7 @@ extension SchemaDocumentParser {
         throw CaravanError(.limitExceeded, "a list of fields has more than \(Limits.fieldsPerType): leave some out")
       }
     } while try comma()
+    precondition(!names.isEmpty, "a list of fields was read that has none")
     return names
   }
 }

@@ -17,9 +17,10 @@ enum AppLiveCommand {
     "live", "Shows rows, and then what changes in them, until it is interrupted.",
     .init("TABLE [ARGUMENT ...]", 1...AppCommands.operandLimit),
     details: """
-      A difference begins with a line of how many rows there are, and says whether there may be others in the cloud. Then
-      come, a line each, rows that went (-) and moved (>), by their former places, and rows that came (+) and changed (~),
-      by their new ones. 'cloud' is said of a row that is not on this device: of a table that keeps a part of its rows.
+      A difference begins with a line of how many rows there are, and says whether there may be others in the cloud.
+      Then come, a line each, rows that went (-) and moved (>), by their former places, and rows that came (+) and
+      changed (~), by their new ones. 'cloud' is said of a row that is not on this device: of a table that keeps a part
+      of its rows.
       """, flags: [AppSelection.flag, columns, order, limit, count]
   ) { session in try await live(session) }
 

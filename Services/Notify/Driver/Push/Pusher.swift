@@ -34,6 +34,8 @@ actor Pusher {
   private var schedule = PushSchedule()
   private var targets: [TargetName: Target] = [:]
   private let kick = Signal()
+  /// Nobody carries anything: until when nothing is tried.
+  private var restsUntil: Int64 = 0
 
   init(_ partition: Partition, bus: any MessageBus, storage: StorageClient, host: Host, metrics: NotifyMetrics) {
     self.partition = partition
@@ -93,8 +95,10 @@ actor Pusher {
   func run() async {
     await withDiscardingTaskGroup { group in
       while !Task.isCancelled {
-        for name in schedule.start(now) { group.addTask { await self.turn(of: name) } }
-        if let wake = schedule.nextWake {
+        if restsUntil <= now {
+          for name in schedule.start(now) { group.addTask { await self.turn(of: name) } }
+        }
+        if let wake = schedule.nextWake.map({ max($0, restsUntil) }) {
           await kick.wait(atMost: .milliseconds(max(1, wake - now)), clock: host.clock)
         } else {
           await kick.wait()
@@ -219,7 +223,8 @@ actor Pusher {
       reply = try await bus.call(
         request, to: .service(.push, method: "deliver"), deadline: NotifyLimits.pushDeadline)
     } catch {
-      guard !error.isTransient, error.code != .cancelled else { throw error }
+      if error.code == .unavailable { restsUntil = now + NotifyLimits.pushBusyMilliseconds }
+      guard !error.isTransient else { throw error }
       return .refused(past.lost(0, error.message, at: wall))
     }
     switch reply.outcome {

@@ -16,6 +16,7 @@ package struct BoundContent: Sendable {
     func bound(_ names: [String]) -> [FieldDefinition?] {
       names.map { name in type?.field(named: name).flatMap { $0.isTellable ? $0 : nil } }
     }
+    precondition(type != nil || content.named.isEmpty, "what is of no records tells something of them")
     self.content = content
     titleArguments = bound(content.titleArguments)
     bodyArguments = bound(content.bodyArguments)
@@ -43,6 +44,7 @@ package struct BoundContent: Sendable {
       let texts = arguments.map { argument in
         room.take(text: argument.map { record.value(of: $0).argumentText(of: $0.kind) } ?? "")
       }
+      precondition(texts.count == arguments.count, "arguments of a text have lost their places")
       log[field.rawValue] = .list(texts.map { .text($0) })
     }
     if !fields.isEmpty {
@@ -72,18 +74,16 @@ extension RecordFields {
   /// - Parameter type: as it is now; nil: it is removed.
   package func current(in type: RecordType?) -> RecordFields {
     typealias Field = NotificationLog.Field
-    var log = self
+    var log = RecordFields(values.filter { $0.key < BoundContent.firstOrigin })
     var isCut = false
     func isThere(_ id: Int64) -> Bool { id == 0 || type?.field(id: UInt32(clamping: id)) != nil }
     for field in [Field.titleArguments, .bodyArguments] {
       let ids = origins(of: field)
-      log[field.origins] = .null
       guard case .list(var texts) = self[field.rawValue], texts.count == ids.count else { continue }
       for (index, id) in ids.enumerated() where !isThere(id) { (texts[index], isCut) = (.text(""), true) }
       log[field.rawValue] = .list(texts)
     }
     let ids = Set(origins(of: .fields))
-    log[Field.fields.origins] = .null
     if case .text(let text) = self[Field.fields.rawValue], !ids.allSatisfy(isThere),
       var object = (try? JSON.parse(text))?.objectValue
     {
@@ -135,6 +135,7 @@ private struct ValueRoom {
       return nil
     }
     bytes -= size
+    precondition(bytes >= 0, "a value was taken that has no room")
     return json
   }
 
@@ -154,6 +155,7 @@ private struct ValueRoom {
       bytes -= more
       part.append(character)
     }
+    precondition(bytes >= 0 && part.utf8.count < text.utf8.count, "a text was cut that had room")
     return part
   }
 }

@@ -162,15 +162,20 @@ extension QueryHandler {
   ) async throws(CaravanError) {
     for shard in 0..<(try await types.shards(of: database)) {
       let part = database.shard(shard)
+      // A question has that part followed. It is to be before the subscription is there, or it would have missed
+      // something; and has been taken in after that.
+      if shard > 0, let type { try await follow(part, type) }
       _ = try await storage.commit(to: try ZoneID(part, SubscriptionZone.name), [mutation])
-      guard shard > 0, let type else { continue }
-      // A question has that part followed from now on.
-      var asked = Query(database: part, type: type)
-      asked.isCount = true
-      let _: QueryReply = try await bus.call(
-        QueryRequest(asked), to: .partitioned(.query, Partition(of: part), method: "shard"),
-        deadline: QueryLimits.shardDeadline)
+      if shard > 0, let type { try await follow(part, type) }
     }
+  }
+
+  private func follow(_ part: DatabaseID, _ type: String) async throws(CaravanError) {
+    var asked = Query(database: part, type: type)
+    asked.isCount = true
+    let _: QueryReply = try await bus.call(
+      QueryRequest(asked), to: .partitioned(.query, Partition(of: part), method: "shard"),
+      deadline: QueryLimits.shardDeadline)
   }
 
   private func wait(

@@ -50,7 +50,7 @@ import Testing
   func modes() async throws {
     let sync = ScriptedSync()
     sync.state.withLock { state in
-      state.found = [[.record(Self.shown("a"))]]
+      state.found = [[.record(Self.shown("a"))], [.record(Self.shown("c", version: 3))]]
       state.outcomes = [Array(repeating: .done(version: 9, modified: 30, writer: "u1/d1"), count: 7)]
     }
     try await AppFixture.with(sync: sync) { f in
@@ -65,7 +65,9 @@ import Testing
           record.expiry = expiry
           return record
         }
-        var all = CloudRecord("c", version: 3, ["text": .text("y")])
+        var all = try #require(try await notes.fetch("c"))
+        all["stars"] = .integer(1)
+        all["old"] = .null
         all.expiry = .never
         let changes = CloudChanges([
           .save(read), .save(named("b", .at(milliseconds: 77))), .save(named("k", .keep), .changedKeys),
@@ -89,7 +91,7 @@ import Testing
     #expect(
       edits.map(\.change) == [
         .save(["stars": .integer(5), "old": .null]), .save(["text": .text("x")]), .save(["text": .text("x")]),
-        .save(["text": .text("y")]), .delete, .delete, .delete,
+        .save(["text": .text("of c"), "stars": .integer(1), "old": .null]), .delete, .delete, .delete,
       ])
     #expect(zip(edits, edits.dropFirst()).allSatisfy { $1.number == $0.number + 1 })
   }
