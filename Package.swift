@@ -230,8 +230,9 @@ let package = Package(
       // Apps for devices. Their package is Shared/Clients/Swift/Examples, which an author of apps copies; here they
       // are built along.
       example("caravan-album", "Album", ["Exif", "CLibCrypto"]), example("caravan-car", "CarSensor"),
-      example("caravan-door", "Surveillance"), example("caravan-heartbeat", "HeartBeat"),
-      example("caravan-notes", "Notes"), example("caravan-simbabench", "SimbaBench"),
+      example("caravan-chat", "Chat"), example("caravan-door", "Surveillance"),
+      example("caravan-heartbeat", "HeartBeat"), example("caravan-notes", "Notes"),
+      example("caravan-shopping", "Shopping"), example("caravan-simbabench", "SimbaBench"),
       .target(name: "CommandLineOptions", path: "\(examples)/CommandLineOptions", swiftSettings: house),
       .target(name: "Exif", dependencies: ["CExif"], path: "\(examples)/Exif", swiftSettings: house),
       .systemLibrary(name: "CExif", path: "\(examples)/CExif"),

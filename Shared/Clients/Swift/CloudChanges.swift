@@ -28,6 +28,24 @@ public enum CloudOutcome: Sendable, Hashable {
   /// `accessDenied` for what is somebody else's to change, `schemaViolation` for what does not fit the type, and so on.
   /// What is transient is tried again when the same changes are committed again.
   case refused(CaravanError)
+
+  /// For an app that has nothing to decide where the change was not made.
+  /// - Returns: the record as it is now; nil: there is none any more, or it was merged and has to be fetched.
+  /// - Throws: `serverRecordChanged` for a conflict; why the change was refused.
+  @discardableResult
+  public func get() throws(CaravanError) -> CloudRecord? {
+    switch self {
+    case .saved(let record): return record
+    case .merged(let record): return record
+    case .deleted, .missing: return nil
+    case .conflict(let theirs):
+      throw CaravanError(
+        .serverRecordChanged,
+        theirs.map { "record '\($0.id)' is version \($0.version ?? 0) by now: change that one, and save it again" }
+          ?? "the record is gone that was to be changed: save it as a new one if it is still wanted")
+    case .refused(let error): throw error
+    }
+  }
 }
 
 /// Changes of records of one table in the cloud, each of which succeeds or fails by itself. They may be committed as
@@ -35,7 +53,9 @@ public enum CloudOutcome: Sendable, Hashable {
 ///
 ///     let changes = CloudChanges(saving: notes)
 ///     while true {
-///       do { outcomes = try await table.cloud(.public).commit(changes); break } catch where error.isTransient { … }
+///       do { outcomes = try await table.cloud(.public).commit(changes); break } catch {
+///         guard error.isTransient else { throw error }
+///       }
 ///     }
 public final class CloudChanges: Sendable {
   /// One change.

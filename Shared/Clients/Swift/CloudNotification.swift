@@ -20,7 +20,7 @@ public struct CloudNotification: Sendable, Hashable {
   public let record: String
   /// The row's version then.
   public let version: UInt64
-  /// The device that did it; empty: nobody knows.
+  /// The name of the device that did it as the cloud keeps it, which `act` reads; empty: nobody knows.
   public let device: String
   /// Unix milliseconds on the cloud's clock; 0: nobody knows.
   public let at: Int64
@@ -35,6 +35,10 @@ public struct CloudNotification: Sendable, Hashable {
   public let content: Content
   /// Where an app goes on that has dealt with this one and all before it.
   public internal(set) var cursor: NotificationCursor
+
+  /// When and by whom it was done; in the public database users and devices are called as in no other app, and as the
+  /// records themselves say (`CloudRecord.created`). nil: nobody knows.
+  public var act: RowAct? { RowAct(milliseconds: UInt64(clamping: at), by: device) }
 
   /// What a notification shows, as its subscription says, and values of the row as it was then (CK-85). Of a row that
   /// left an answer there are no values.
@@ -176,7 +180,7 @@ extension CloudNotification.Content {
   fileprivate init(_ row: AppRow) {
     func text(_ field: NotificationLog.Field) -> String { row[field.name].textValue ?? "" }
     func texts(_ field: NotificationLog.Field) -> [String] {
-      if case .list(let items) = row[field.name] { items.map { $0.textValue ?? "" } } else { [] }
+      (row[field.name].listValue ?? []).map { $0.textValue ?? "" }
     }
     func isSet(_ field: NotificationLog.Field) -> Bool { (row[field.name].integerValue ?? 0) != 0 }
     (title, body, titleKey, bodyKey, sound) = (

@@ -40,11 +40,9 @@ public struct CloudNotifications: AsyncSequence, Sendable {
       return nil
     }
 
-    /// Has the agent say when the table changes; it makes the table where there is none yet.
     private mutating func watch() async throws(CaravanError) {
       guard !isWatching else { return }
-      client.connection.beginNotifications()
-      try await client.connection.done(.watch(CaravanWire.Watch(table: NotificationLog.name, saysTaken: true)))
+      try await client.watchNotifications()
       isWatching = true
     }
 
@@ -76,5 +74,19 @@ extension CaravanClient {
     after cursor: NotificationCursor = .start, waits: Bool = true
   ) -> CloudNotifications {
     CloudNotifications(client: self, cursor: cursor, waits: waits)
+  }
+
+  /// Has what the cloud has told so far here when it returns: for an app that says how many were missed, or that does
+  /// not stay connected.
+  /// - Throws: `networkNotConnected`, `networkNotPermitted`; what is here already can be read all the same.
+  public func fetchNotifications() async throws(CaravanError) {
+    try await watchNotifications()
+    try await table(NotificationLog.name).readSyncNow()
+  }
+
+  /// Has the agent say when the table changes; it makes the table where there is none yet.
+  fileprivate func watchNotifications() async throws(CaravanError) {
+    connection.beginNotifications()
+    try await connection.done(.watch(CaravanWire.Watch(table: NotificationLog.name, saysTaken: true)))
   }
 }

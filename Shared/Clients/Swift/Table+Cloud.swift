@@ -58,13 +58,15 @@ extension Table {
   ///   - columns: that the rows have; none: all.
   ///   - order: by which they come; none: by zone and id.
   ///   - zone: that they lie in; nil: any.
+  ///   - limit: how many rows come at most, and no more of them travel; nil: all.
   /// - Returns: rows that are asked for page by page; `networkNotConnected`, `networkNotPermitted`, or what the cloud
   ///   refuses, is thrown by its iteration.
   public func queryCloud(
     _ selection: Selection = .all, in database: CloudDatabase = .private, columns: [String] = [],
-    orderBy order: [CloudOrder] = [], zone: String? = nil
+    orderBy order: [CloudOrder] = [], zone: String? = nil, limit: Int? = nil
   ) -> CloudRows {
-    CloudRows(table: self, selection: selection, database: database, columns: columns, order: order, zone: zone)
+    CloudRows(
+      table: self, selection: selection, database: database, columns: columns, order: order, zone: zone, limit: limit)
   }
 
   /// How many rows of this table's type the cloud has.
@@ -92,9 +94,13 @@ public struct CloudRows: AsyncSequence, Sendable {
   let columns: [String]
   let order: [CloudOrder]
   let zone: String?
+  let limit: Int?
 
   func request() throws(CaravanError) -> CaravanWire.QueryCloud {
-    CaravanWire.QueryCloud(
+    guard limit.map({ $0 > 0 }) ?? true else {
+      throw CaravanError(.invalidData, "a query for \(limit ?? 0) rows finds nothing: give 1 or more, or no limit")
+    }
+    return CaravanWire.QueryCloud(
       table: table.name, publicDatabase: database == .public, selection: try selection.wire(), order: order.map(\.wire),
       columns: columns, zone: zone ?? "")
   }
@@ -105,8 +111,10 @@ public struct CloudRows: AsyncSequence, Sendable {
     private var page: [CloudRow].Iterator = [].makeIterator()
     /// Of the next page; empty: the first one's; nil: there is none.
     private var cursor: [UInt8]? = []
+    /// Rows that may still be asked for; nil: however many there are.
+    private var left: Int?
 
-    init(_ rows: CloudRows) { self.rows = rows }
+    init(_ rows: CloudRows) { (self.rows, left) = (rows, rows.limit) }
 
     /// The next row; nil at the end.
     public mutating func next() async throws(CaravanError) -> CloudRow? {
@@ -115,13 +123,15 @@ public struct CloudRows: AsyncSequence, Sendable {
         guard let cursor else { return nil }
         var request = try rows.request()
         request.cursor = cursor
+        request.limit = left.map { Swift.min(UInt32(clamping: $0), ClientLimits.pageRows) } ?? 0
         guard case .cloudRows(let found) = try await rows.table.connection.request(.queryCloud(request)) else {
           throw AppConnection.surprise("query")
         }
         var list: [CloudRow] = []
-        for row in found.rows { list.append(try CloudRow(row)) }
+        for row in found.rows.prefix(left ?? .max) { list.append(try CloudRow(row)) }
         page = list.makeIterator()
-        self.cursor = found.cursor.isEmpty ? nil : found.cursor
+        left = left.map { $0 - list.count }
+        self.cursor = found.cursor.isEmpty || left == 0 ? nil : found.cursor
       }
     }
   }

@@ -27,6 +27,8 @@ public enum Value: Sendable, Hashable {
   }
   /// The bytes; nil: it is another kind of value.
   public var dataValue: [UInt8]? { if case .data(let bytes) = self { bytes } else { nil } }
+  /// The list's members; nil: it is another kind of value.
+  public var listValue: [Value]? { if case .list(let items) = self { items } else { nil } }
 
   /// What errors call the kind of the value.
   public var kindName: String {

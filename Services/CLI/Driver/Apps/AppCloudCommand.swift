@@ -36,14 +36,16 @@ enum AppCloudCommand {
       let found = try await session.table.countInCloud(selected, in: database, zone: session.options[zone])
       return session.say("\(found)", json: ["count": .int(Int64(clamping: found))])
     }
-    let most = session.options[limit] ?? .max
-    guard most > 0 else { throw CaravanError(.invalidData, "--limit \(most): give 1 or more") }
+    let most = session.options[limit]
+    guard most.map({ $0 > 0 }) ?? true else {
+      throw CaravanError(.invalidData, "--limit \(most ?? 0): give 1 or more")
+    }
     let keys = try session.options[order].map(SortText.keys) ?? []
     let rows = session.table.queryCloud(
       selected, in: database, columns: session.options[columns],
       orderBy: keys.map { CloudOrder($0.field, isDescending: $0.isDescending, near: $0.near) },
-      zone: session.options[zone])
-    try await show(rows, most, schema, session)
+      zone: session.options[zone], limit: most)
+    try await show(rows, schema, session)
   }
 
   /// A table that this device does not have has columns of which nothing is known here.
@@ -55,15 +57,11 @@ enum AppCloudCommand {
     return try WhereText(text).values(of: type, arguments)
   }
 
-  private static func show(
-    _ rows: CloudRows, _ most: Int, _ schema: SchemaText?, _ session: AppSession
-  ) async throws {
+  private static func show(_ rows: CloudRows, _ schema: SchemaText?, _ session: AppSession) async throws {
     var list = JSONList(session.terminal)
     var found: [CloudRow] = []
     var iterator = rows.makeAsyncIterator()
-    var left = most
-    while left > 0, let row = try await iterator.next() {
-      left -= 1
+    while let row = try await iterator.next() {
       guard session.asJSON else {
         found.append(row)
         continue

@@ -19,9 +19,11 @@ let package = Package(
   targets: [
     app("caravan-album", "Album", ["Exif", "CLibCrypto"]),
     app("caravan-car", "CarSensor"),
+    app("caravan-chat", "Chat"),
     app("caravan-door", "Surveillance"),
     app("caravan-heartbeat", "HeartBeat"),
     app("caravan-notes", "Notes"),
+    app("caravan-shopping", "Shopping"),
     app("caravan-simbabench", "SimbaBench"),
 
     // What the apps read their command lines with; it knows nothing of Caravan.

@@ -56,6 +56,23 @@ import Testing
     #expect(question.zone == "places" && question.fields == ["name", "photo", "tags"] && !question.isCount)
   }
 
+  @Test("CK-80: a limit travels, counts what came, and ends the rows wherever the cloud would go on; none is no question")
+  func limit() async throws {
+    let sync = ScriptedSync()
+    sync.state.withLock { $0.pages = [Self.page(["a", "b"], cursor: [1]), Self.page(["c", "d"], cursor: [2])] }
+    try await AppFixture.with(sync: sync) { f in
+      try await f.app { client in
+        let rows = try await client.table("places").queryCloud(limit: 3).all()
+        #expect(rows.map(\.row.id) == ["a", "b", "c"])
+        let error = await #expect(throws: CaravanError.self) {
+          _ = try await client.table("places").queryCloud(limit: 0).all()
+        }
+        #expect(error?.code == .invalidData)
+      }
+    }
+    #expect(sync.state.withLock { $0.questions }.map(\.limit) == [3, 1])
+  }
+
   @Test("CK-80: a count is asked as such; what the cloud refuses, and that it cannot be reached, the app hears")
   func countAndRefusal() async throws {
     let sync = ScriptedSync()

@@ -134,6 +134,18 @@ import Testing
     #expect(asked.flatMap(\.edits).allSatisfy { $0.number == first[0] + ["a": 0, "b": 1, "c": 2, "d": 3][$0.id]! })
   }
 
+  @Test("CK-25: who has nothing to decide gets the record, or why the change was not made")
+  func outcomes() throws {
+    let (record, error) = (CloudRecord("a", version: 4), CaravanError(.accessDenied, "not yours"))
+    #expect(try CloudOutcome.saved(record).get() == record && CloudOutcome.merged(record).get() == record)
+    for nothing in [CloudOutcome.merged(nil), .deleted, .missing] { #expect(try nothing.get() == nil) }
+    #expect(throws: error) { try CloudOutcome.refused(error).get() }
+    for (theirs, says) in [(record, "version 4"), (nil, "gone")] as [(CloudRecord?, String)] {
+      let conflict = #expect(throws: CaravanError.self) { try CloudOutcome.conflict(theirs).get() }
+      #expect(conflict?.code == .serverRecordChanged && conflict?.message.contains(says) == true)
+    }
+  }
+
   @Test("CK-101: what cannot be sent is refused for its record; too many, twice the same, and the private database")
   func bounds() async throws {
     let sync = ScriptedSync()

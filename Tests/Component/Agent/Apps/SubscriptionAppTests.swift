@@ -173,7 +173,8 @@ import struct CaravanClient.TableProperties
         #expect(seen.map(\.database) == [.private, .public, .private])
         let first = try #require(seen.first)
         #expect(first.subscription == "near" && first.reason == .changes && first.type == "places")
-        #expect(first.version == 10 && first.device == "phone" && first.at == 10 && first.number == 1)
+        #expect(first.version == 10 && first.act?.device == "phone" && first.at == 10 && first.number == 1)
+        #expect(first.act?.milliseconds == 10 && first.act?.user.isEmpty == true)
         // In the slot of the first.
         try await Self.apply(f, [Self.entry(3, slots: 2)])
         let third = try #require(try await iterator.next())
@@ -187,6 +188,19 @@ import struct CaravanClient.TableProperties
       try await f.app { client in
         let cursor = try #require(NotificationCursor("1:2,9:1"))
         #expect(try await Self.here(client, after: cursor).map(\.number) == [3], "also on another connection")
+      }
+    }
+  }
+
+  @Test("CK-86: who counts what was missed has the log fetched first, also where nobody has read it before")
+  func fetched() async throws {
+    let sync = ScriptedSync()
+    try await AppFixture.with(sync: sync) { f in
+      try await f.app { client in
+        try await client.fetchNotifications()
+        #expect(sync.calls.last == "sync \(Self.log) false true")
+        try await Self.apply(f, [Self.entry(1)])
+        #expect(try await Self.here(client).map(\.number) == [1])
       }
     }
   }
