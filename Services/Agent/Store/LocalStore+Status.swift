@@ -37,6 +37,28 @@ public struct TableStatusView: Sendable, Hashable {
   public let settingChanges: [SettingChange]
 }
 
+extension TableStatusView {
+  fileprivate init(
+    _ state: TableState, _ catalog: TableCatalog, _ tolerances: Tolerances, damaged: [String], _ database: Connection
+  ) throws(CaravanError) {
+    let census = try state.rows.census(database)
+    var torn: [String] = []
+    if census.torn > 0 {
+      torn = try state.rows.ids(where: RowTable.isTorn, limit: StoreLimits.tornRowsNamed, database)
+    }
+    self.init(
+      table: state.table, rows: state.absence == nil ? census.visible : 0,
+      dirty: state.isLocalOnly ? 0 : census.dirty,
+      pending: census.pending, conflicts: census.conflicts, torn: census.torn, tornRows: torn,
+      cloudDamagedRows: damaged, waiting: state.waiting, lastSync: state.lastSync, refused: state.refused,
+      properties: state.properties, picksHere: state.picksHere, fault: state.fault, isResyncing: state.isResyncing,
+      schema: state.schema, zoneIsGone: state.absence != nil,
+      aside: state.absence == nil ? 0 : try catalog.unsentCount(of: state),
+      loss: tolerances.mayLose.contains(state.number) ? try tolerances.ledgers.ledger(of: state.number) : nil,
+      settingChanges: try TypeAgreement(catalog: catalog).settingChanges(of: state))
+  }
+}
+
 extension GaugeName {
   static let waitingRows = GaugeName(
     "caravan_agent_waiting_rows", "Rows from the cloud that do not show yet: their objects or their snapshot lack.")
@@ -46,23 +68,8 @@ extension LocalStore {
   public func status(of app: ContainerID) throws(CaravanError) -> [TableStatusView] {
     var views: [TableStatusView] = []
     for state in tables.values.filter({ $0.table.app == app }).sorted(by: { $0.number < $1.number }) {
-      let census = try state.rows.census(database)
-      var torn: [String] = []
-      if census.torn > 0 {
-        torn = try state.rows.ids(where: RowTable.isTorn, limit: StoreLimits.tornRowsNamed, database)
-      }
-      views.append(
-        TableStatusView(
-          table: state.table, rows: state.absence == nil ? census.visible : 0,
-          dirty: state.isLocalOnly ? 0 : census.dirty,
-          pending: census.pending, conflicts: census.conflicts, torn: census.torn, tornRows: torn,
-          cloudDamagedRows: cloudDamage.rows(of: state.table),
-          waiting: state.waiting, lastSync: state.lastSync,
-          refused: state.refused, properties: state.properties, picksHere: state.picksHere, fault: state.fault,
-          isResyncing: state.isResyncing, schema: state.schema, zoneIsGone: state.absence != nil,
-          aside: state.absence == nil ? 0 : try catalog.unsentCount(of: state),
-          loss: tolerances.mayLose.contains(state.number) ? try tolerances.ledgers.ledger(of: state.number) : nil,
-          settingChanges: try TypeAgreement(catalog: catalog).settingChanges(of: state)))
+      let damaged = cloudDamage.rows(of: state.table)
+      views.append(try TableStatusView(state, catalog, tolerances, damaged: damaged, database))
     }
     return views
   }

@@ -8,7 +8,7 @@ struct SuitePlanTests {
   @Test("every service once, in the order in which they need each other, and more of those that scale")
   func processes() throws {
     let one = SuiteProcess.all(try SuiteScale())
-    #expect(one.map(\.name) == ["storage", "schema", "notify", "query", "sync", "gateway"])
+    #expect(one.map(\.name) == ["storage", "schema", "push", "notify", "query", "sync", "gateway"])
     let many = SuiteProcess.all(try SuiteScale(["sync=3", "query=2"]))
     #expect(many.map(\.name).filter { $0.hasPrefix("sync") } == ["sync", "sync-2", "sync-3"])
     #expect(Set(many.map(\.name)).count == many.count)
@@ -52,6 +52,7 @@ struct SuitePlanTests {
     }
     #expect(holders("ticket.key") == ["storage", "sync"])
     #expect(holders("token.key") == ["notify", "sync"])
+    #expect(holders("webhook.key") == ["push"] && holders("vapid.key") == ["push"])
     #expect(lines.filter { $0.contains("device-signing.nk") }.count == 1)
     #expect(lines.filter { $0.hasSuffix("--open-containers") }.count == 1, "only the registry opens containers")
     #expect(lines.filter { $0.contains("--alias-key /d/keys/alias.key") }.count == 1, "TRU-09: sync's alone")

@@ -10,8 +10,8 @@ enum AppCommands {
   static let leadingFlags: Set<String> = ["socket", "app"]
 
   static let tools: [Tool] =
-    tables + AppRowCommands.tools + [AppCloudCommand.tool, AppLiveCommand.tool] + AppRecordCommands.tools + [AppBatchCommand.tool]
-    + AppSyncCommands.tools + AppSubscriptionCommands.tools + AppPushCommands.tools
+    tables + AppRowCommands.tools + [AppCloudCommand.tool, AppLiveCommand.tool] + AppRecordCommands.tools
+    + [AppBatchCommand.tool] + AppSyncCommands.tools + AppSubscriptionCommands.tools + AppPushCommands.tools
     + AppConflictCommands.tools + AppDeviceCommands.tools
 
   /// Operands of the longest command line.
