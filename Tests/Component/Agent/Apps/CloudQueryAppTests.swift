@@ -56,7 +56,7 @@ import Testing
     #expect(question.zone == "places" && question.fields == ["name", "photo", "tags"] && !question.isCount)
   }
 
-  @Test("CK-80: a limit travels, counts what came, and ends the rows wherever the cloud would go on; none is no question")
+  @Test("CK-80: a limit travels, counts what came, and ends the rows where the cloud would go on; none is no question")
   func limit() async throws {
     let sync = ScriptedSync()
     sync.state.withLock { $0.pages = [Self.page(["a", "b"], cursor: [1]), Self.page(["c", "d"], cursor: [2])] }
