@@ -36,7 +36,7 @@ struct KeyTests {
       let first = try contents(path)
       let expected =
         ["operator.nk", "system.nk", "account.nk", "device-signing.nk", "operator.jwt", "system.jwt", "account.jwt"]
-        + ["ticket.key", "token.key", "alias.key", "admin.token", "metrics.token", "lock"]
+        + ["ticket.key", "token.key", "webhook.key", "vapid.key", "alias.key", "admin.token", "metrics.token", "lock"]
         + Holder.allCases.map { "creds/\($0.rawValue).creds" }
       #expect(first.keys.sorted() == expected.sorted())
       for name in first.keys {
