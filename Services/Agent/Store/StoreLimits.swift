@@ -80,8 +80,6 @@ public enum StoreLimits {
   /// Rows, and their bytes, that a live query asks of the cloud: of a table that keeps a part of its rows.
   public static let liveCloudRows = 1_000
   public static let liveCloudBytes = 1 << 20
-  /// Pages in which these come at most, however short each is.
-  static let liveCloudPages = 32
   /// A live query asks the cloud once in this time at most.
   public static let liveCloudPause: Duration = .seconds(10)
   /// How long the store is waited for when another process has it, which may have been killed a moment ago.

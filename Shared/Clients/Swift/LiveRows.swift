@@ -130,8 +130,8 @@ extension Table {
   /// Of a table that keeps a part of its rows (UNI-15) the answer also has rows that only the cloud has. What the
   /// device holds of a row is what counts, a deletion as well. The cloud is asked over links that the table's
   /// registration to read and the device's policy allow, as long as somebody waits for differences, at most every ten
-  /// seconds: at the beginning, when the table has been pulled further, after a new connection, and when a row
-  /// has left the device. Until it has answered, and while it cannot be asked, `LiveDifference.isComplete` is
+  /// seconds: at the beginning, when the table has been pulled further, after a new connection, and when a row that was
+  /// shown has left the device. Until it has answered, and while it cannot be asked, `LiveDifference.isComplete` is
   /// false.
   ///
   ///     var shown: [LiveRow] = []

@@ -43,8 +43,6 @@ struct LiveCloud {
   var copies: [[UInt8]: LiveCloudRow] = [:]
   /// Pages of an answer of which more is to come.
   var arriving: [LiveCloudRow] = []
-  /// Of the question that was asked last.
-  var pages = 0
   var lack = LiveAnswer.Lack.unasked
   /// The cloud may have rows for the answer that the device held when it was asked, or that did not fit in.
   var isStale = true

@@ -40,7 +40,7 @@ extension LiveQueries {
         continue
       }
       query.cloud.asked = (state.token, news.connections)
-      (query.cloud.isStale, query.cloud.arriving, query.cloud.pages) = (false, [], 0)
+      (query.cloud.isStale, query.cloud.arriving) = (false, [])
       return LiveCloudQuestion(
         request: query.request, limit: min(query.answer.limit, StoreLimits.liveCloudRows, Limits.queryRows),
         token: state.token)
@@ -90,9 +90,7 @@ extension LiveQueries {
     for id in copies.keys { if let key = try self.key(of: id, in: state, try database) { held[key] = id } }
     var joined = query.answer
     joined.replaceCloud(entries, held: held, hasMore: page.hasMore || isCut)
-    query.cloud.pages += 1
-    let isFull =
-      isCut || rows.count >= StoreLimits.liveCloudRows || query.cloud.pages >= StoreLimits.liveCloudPages
+    let isFull = isCut || rows.count >= StoreLimits.liveCloudRows
     if joined.needsMoreOfCloud, !isFull {
       query.cloud.arriving = rows
       return true
@@ -126,8 +124,6 @@ extension LiveQueries {
       let id = try statement.first(key) { row in row.bytes(0) }
       // A key is given again to another row.
       if id == nil || query.answer.held[key].map({ $0 != id }) == true { leave(query, key) }
-      // An answer that is on its way may be from before that.
-      if id == nil { query.cloud.isStale = true }
       if let id, known.contains(id) { query.answer.hold(id, key: key) }
     }
     return query.answer.held != before
@@ -138,7 +134,6 @@ extension LiveQueries {
     _ query: LiveQuery, _ state: TableState, _ reader: Reader, _ found: [LiveEntry]
   ) throws(CaravanError) {
     guard query.cloud.asked != nil else { return }
-    query.cloud.isStale = true
     let ids = Set(found.map(\.id))
     if query.answer.local.contains(where: { !ids.contains($0.id) }) { askAgain(query) }
     var now: [Int64: [UInt8]] = [:]
