@@ -33,7 +33,7 @@ struct QueryHandler: Sendable {
       let shards = try await types.shards(of: query.database)
       var reply =
         shards > 1
-        ? try await whole(query, shards, home: partition, after: prepare)
+        ? try await whole(query, shards)
         : try await own(query, in: partition, after: prepare)
       for index in reply.hits.indices { reply.hits[index].position = [] }
       metrics.hits.add(reply.hits.count)
@@ -173,19 +173,13 @@ struct QueryHandler: Sendable {
   // MARK: A default zone in shards (CK-10)
 
   /// What every shard has of one page, as one page. The database's own zones are with the first shard.
-  private func whole(
-    _ query: Query, _ shards: UInt32, home partition: Partition, after prepare: @escaping Preparation
-  ) async throws(CaravanError) -> QueryReply {
+  private func whole(_ query: Query, _ shards: UInt32) async throws(CaravanError) -> QueryReply {
     var home = query
     // Each shard counts by itself: a version of the zone as a whole says nothing of any of them.
     home.seen.removeAll { $0.zone == DefaultZone.name }
     let first = home
     let all = await withTaskGroup(of: (UInt32, Swift.Result<QueryReply, CaravanError>).self) { group in
-      group.addTask {
-        do throws(CaravanError) { return (0, .success(try await own(first, in: partition, after: prepare))) } catch {
-          return (0, .failure(error))
-        }
-      }
+      group.addTask { (0, await ask(first, of: 0)) }
       for shard in 1..<shards { group.addTask { (shard, await ask(query, of: shard)) } }
       var all: [UInt32: Swift.Result<QueryReply, CaravanError>] = [:]
       for await (shard, answer) in group { all[shard] = answer }
@@ -225,7 +219,7 @@ struct QueryHandler: Sendable {
   private func ask(_ query: Query, of shard: UInt32) async -> Swift.Result<QueryReply, CaravanError> {
     var part = query
     part.database = query.database.shard(shard)
-    part.seen = []
+    if shard > 0 { part.seen = [] }
     do throws(CaravanError) {
       return .success(
         try await bus.call(
