@@ -17,9 +17,9 @@ package enum DeliveryVerdict: Sendable, Hashable {
     case 200..<300: self = .taken
     // RFC 8030 §7.3: the subscription is gone for good.
     case 404, 410: self = .gone
-    // Redirects are not followed, and may be a mistake that somebody mends, as may what the server says of itself.
+    // The client follows no redirect. The server's operator may correct one, and may end what these statuses report.
     case 300..<400, 408, 425, 429, 500...: self = .later(seconds: wait)
-    // Who sends is not believed: of one key or another, that is not about this notification.
+    // The server does not accept the sender's key, which says nothing about this notification.
     case 401, 403: self = .later(seconds: wait)
     default: self = .refused
     }

@@ -174,13 +174,8 @@ struct QueryHandler: Sendable {
 
   /// What every shard has of one page, as one page. The database's own zones are with the first shard.
   private func whole(_ query: Query, _ shards: UInt32) async throws(CaravanError) -> QueryReply {
-    var home = query
-    // Each shard counts by itself: a version of the zone as a whole says nothing of any of them.
-    home.seen.removeAll { $0.zone == DefaultZone.name }
-    let first = home
     let all = await withTaskGroup(of: (UInt32, Swift.Result<QueryReply, CaravanError>).self) { group in
-      group.addTask { (0, await ask(first, of: 0)) }
-      for shard in 1..<shards { group.addTask { (shard, await ask(query, of: shard)) } }
+      for shard in 0..<shards { group.addTask { (shard, await ask(query, of: shard)) } }
       var all: [UInt32: Swift.Result<QueryReply, CaravanError>] = [:]
       for await (shard, answer) in group { all[shard] = answer }
       return all
@@ -219,7 +214,9 @@ struct QueryHandler: Sendable {
   private func ask(_ query: Query, of shard: UInt32) async -> Swift.Result<QueryReply, CaravanError> {
     var part = query
     part.database = query.database.shard(shard)
-    if shard > 0 { part.seen = [] }
+    // The database's own zones are with the first shard. Each shard numbers its part of the default zone by itself, so
+    // a version of the whole zone says nothing about any of them.
+    part.seen = shard == 0 ? query.seen.filter { $0.zone != DefaultZone.name } : []
     do throws(CaravanError) {
       return .success(
         try await bus.call(
