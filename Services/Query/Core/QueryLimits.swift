@@ -58,6 +58,8 @@ package enum QueryLimits {
   package static let cachedLogs = 4_096
   /// Before a log that could not be written is tried again.
   package static let logPause: Duration = .seconds(1)
+  /// And one that is full, or does not take what it is to take.
+  package static let fullLogPause: Duration = .seconds(10)
   /// How long a subscription waits until it counts.
   package static let standingPatience: Duration = .seconds(4)
   /// Record types kept, by id.

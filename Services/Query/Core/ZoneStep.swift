@@ -18,26 +18,23 @@ package enum ZoneStep: Sendable, Equatable {
   case skip
   /// The commit continues exactly where the index is: its entries suffice.
   case apply
-  /// Read the zone's changes after this seq.
-  case read(after: Seq)
-  /// The zone has (or had) another life: forget its rows and read it from the beginning.
-  case reload
+  /// Read from storage what there is beyond what the index has, if that life of the zone is not over.
+  case read
 
   /// - Parameters:
   ///   - hasPage: the commit's entries came along.
   package init(
     _ progress: ZoneProgress?, incarnation: Incarnation, low: Seq, high: Seq, isDeletion: Bool, hasPage: Bool
   ) {
-    guard let progress else {
-      self = isDeletion ? .reload : low == 0 && hasPage ? .apply : .reload
+    // Of an older life of the zone, and of a newer one, storage knows more than the commit says.
+    guard !isDeletion, progress.map({ $0.incarnation == incarnation }) ?? true else {
+      self = .read
       return
     }
-    if isDeletion || progress.incarnation != incarnation {
-      self = .reload
-    } else if high <= progress.seq {
+    if let progress, high <= progress.seq {
       self = .skip
     } else {
-      self = low == progress.seq && hasPage ? .apply : .read(after: progress.seq)
+      self = low == progress?.seq ?? 0 && hasPage ? .apply : .read
     }
   }
 }

@@ -32,6 +32,8 @@ final class Demand: Sendable {
 
   var now: WallTime { clock.wallTime }
 
+  /// In a fixed order.
+  var databases: [DatabaseID] { asked.withLock { $0.keys.sorted { "\($0)" < "\($1)" } } }
   func includes(_ database: DatabaseID) -> Bool { asked.withLock { $0[database] != nil } }
   func include(_ database: DatabaseID) { asked.withLock { $0[database] = now } }
 

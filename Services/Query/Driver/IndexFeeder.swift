@@ -15,6 +15,8 @@ struct IndexFeeder: ChangeConsumer {
   let storage: StorageClient
   let types: TypeSource
   let metrics: QueryMetrics
+  /// What is read until the index is current.
+  let catchUp: CatchUp
 
   /// Rows written in one transaction, roughly.
   private static let rowsPerTransaction = 2_000
@@ -32,12 +34,12 @@ struct IndexFeeder: ChangeConsumer {
     /// By the bytes of their names, as two texts that are equal to Swift may be two names; nil: gone.
     private var records: [[UInt8]: Written] = [:]
     private var standings: [StandingChange] = []
-    private let tells: Bool
+    private let source: Source
     var progress: ZoneProgress
 
-    init(_ progress: ZoneProgress, tells: Bool) {
+    init(_ progress: ZoneProgress, from source: Source) {
       self.progress = progress
-      self.tells = tells
+      self.source = source
     }
 
     mutating func add(_ written: Written) {
@@ -50,7 +52,7 @@ struct IndexFeeder: ChangeConsumer {
 
     func update(of zone: ZoneID, at now: WallTime) -> IndexUpdate {
       var update = IndexUpdate(zone: zone, progress: progress, at: now)
-      update.tells = tells
+      (update.telling, update.isMade, update.isRead) = (source.telling, source.isMade, source.isRead)
       update.standings = standings
       // In the order of the table.
       for (_, written) in records.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
@@ -62,6 +64,14 @@ struct IndexFeeder: ChangeConsumer {
       }
       return update
     }
+  }
+
+  /// Where entries are from.
+  private struct Source {
+    var telling = Telling.differences
+    /// They are the first of a life of their zone.
+    var isMade = false
+    var isRead = false
   }
 
   private struct Batch {
@@ -78,11 +88,11 @@ struct IndexFeeder: ChangeConsumer {
 
     /// - Parameter isApart: what was written before is not to be written over, as somebody hears of each commit.
     mutating func add(
-      _ records: [Written], of zone: ZoneID, _ progress: ZoneProgress, tells: Bool, isApart: Bool
+      _ records: [Written], of zone: ZoneID, _ progress: ZoneProgress, from source: Source, isApart: Bool
     ) {
       var place = latest[zone] ?? steps.count
       if isApart { place = steps.count }
-      if place == steps.count { steps.append((zone, ZoneBatch(progress, tells: tells))) }
+      if place == steps.count { steps.append((zone, ZoneBatch(progress, from: source))) }
       latest[zone] = place
       steps[place].batch.progress = progress
       for written in records { steps[place].batch.add(written) }
@@ -111,14 +121,11 @@ struct IndexFeeder: ChangeConsumer {
         let progress = ZoneProgress(incarnation: change.incarnation, seq: change.high)
         let entries =
           if let page = change.page { try EntryPage.decode(page).entries } else { [] as [CaravanWire.Entry] }
-        try await add(entries, of: change.zone, progress, to: &batch)
-      case .read, .reload:
+        try await add(entries, of: change.zone, progress, from: Source(isMade: known == nil), to: &batch)
+      case .read:
         try await flush(&batch)
-        if step == .reload, known != nil {
-          try await index.tellOfLoss(of: change.zone, isDeleted: change.isZoneDeletion, at: demand.now)
-        }
-        // A zone that the index has not heard of is new.
-        try await read(change.zone, from: step == .reload ? nil : known, tells: step != .reload || known == nil)
+        try await read(
+          change.zone, from: known, telling: catchUp.telling, deleted: change.isZoneDeletion ? change.incarnation : nil)
       }
       if batch.rows >= Self.rowsPerTransaction { try await flush(&batch) }
     }
@@ -129,14 +136,14 @@ struct IndexFeeder: ChangeConsumer {
   }
 
   private func add(
-    _ entries: [CaravanWire.Entry], of zone: ZoneID, _ progress: ZoneProgress, tells: Bool = true,
+    _ entries: [CaravanWire.Entry], of zone: ZoneID, _ progress: ZoneProgress, from source: Source,
     to batch: inout Batch
   ) async throws(CaravanError) {
     var records: [Written] = []
     for entry in entries {
       if let written = try await written(entry.model(), in: zone) { records.append(written) }
     }
-    batch.add(records, of: zone, progress, tells: tells, isApart: index.isWatched(partition))
+    batch.add(records, of: zone, progress, from: source, isApart: index.isWatched(partition))
     metrics.rows.add(records.count { if case .row = $0 { true } else { false } })
   }
 
@@ -145,7 +152,7 @@ struct IndexFeeder: ChangeConsumer {
     batch = Batch()
   }
 
-  /// Compares every zone with what the index has of it, and reads the difference.
+  /// Compares every zone with what the index has of it, and reads the difference. What was told meanwhile nobody knows.
   func rebuild(at head: UInt64) async throws(CaravanError) {
     var known = try await index.zones(in: partition)
     let reply: ListZonesReply = try await storage.call(
@@ -155,14 +162,10 @@ struct IndexFeeder: ChangeConsumer {
       guard demand.includes(zone.database) else { continue }
       let progress = known.removeValue(forKey: zone)
       guard zone.name != NotificationLog.name else { continue }
-      let continues = progress.map { $0.incarnation == head.incarnation && $0.seq <= head.seq } ?? false
-      if progress != nil, !continues { try await index.tellOfLoss(of: zone, isDeleted: false, at: demand.now) }
-      try await read(zone, from: continues ? progress : nil, tells: continues || progress == nil)
+      try await read(zone, from: progress, telling: .nothing)
     }
-    for zone in known.keys {
-      try await index.tellOfLoss(of: zone, isDeleted: true, at: demand.now)
-      try await forget(zone)
-    }
+    for zone in known.keys { try await forget(zone) }
+    for database in demand.databases { try await index.tellOfLoss(of: database, at: demand.now) }
     try await index.apply([], cursor: (partition, head))
     metrics.rebuilds.add()
   }
@@ -172,7 +175,7 @@ struct IndexFeeder: ChangeConsumer {
     guard !demand.includes(database) else { return }
     for head in try await storage.zones(of: database) {
       let zone = try required(head.zone, "zone").model()
-      if zone.name != NotificationLog.name { try await read(zone, from: nil, tells: false) }
+      if zone.name != NotificationLog.name { try await read(zone, from: nil, telling: .nothing) }
     }
     // Who subscribed before this instance knew the database may have missed something.
     try await index.tellOfLoss(of: database, at: demand.now)
@@ -191,31 +194,57 @@ struct IndexFeeder: ChangeConsumer {
     return !demand.drop(database)
   }
 
-  /// Reads a zone's entries after what the index has, or (nil) all of them anew.
-  /// - Parameter tells: subscribers hear of what is read.
-  private func read(_ zone: ZoneID, from start: ZoneProgress?, tells: Bool) async throws(CaravanError) {
-    var tells = tells
+  /// Reads what a zone has beyond what is in the index, or all of it anew where that cannot go on.
+  /// - Parameters:
+  ///   - known: what the index has of the zone; nil: nothing, so that whatever is there is new.
+  ///   - deleted: a life of the zone that is known to be over.
+  private func read(
+    _ zone: ZoneID, from known: ZoneProgress?, telling: Telling, deleted: Incarnation? = nil
+  ) async throws(CaravanError) {
+    var source = Source(telling: telling, isMade: known == nil && telling != .nothing, isRead: true)
+    var past = known
+    if let known, known.incarnation == 0 {
+      // It was being forgotten, of which subscribers have heard.
+      (past, source.isMade) = (nil, telling != .nothing)
+      if telling == .differences { source.telling = .loss }
+    }
+    if past == nil { try await forget(zone) }
     var request = ReadChangesRequest(
       zone: ZoneRef(zone), maxRecords: UInt32(Limits.queryRows), maxBytes: UInt32(Limits.pageBytes),
-      from: start.map {
+      from: past.map {
         CaravanWire.ChangePosition(CaravanModel.ChangePosition(incarnation: $0.incarnation, seq: $0.seq))
       })
-    if start == nil { try await forget(zone) }
+    var isOver = false
     while true {
       let reply = try await storage.changes(of: zone, request)
-      guard let next = reply.next else {
-        try await index.tellOfLoss(of: zone, isDeleted: !reply.resetRequired, at: demand.now)
-        try await forget(zone)
-        guard reply.resetRequired, request.from != nil else { return }
-        request.from = nil
-        tells = false
+      guard !reply.resetRequired else {
+        // First it is to be seen what there is instead.
+        (isOver, request.from) = (true, nil)
         continue
       }
+      guard let next = reply.next else {
+        if telling != .nothing {
+          try await index.tellOfLoss(of: zone, ended: past?.incarnation ?? deleted, at: demand.now)
+        }
+        return try await forget(zone)
+      }
       let progress = ZoneProgress(incarnation: next.incarnation, seq: next.seq)
+      if isOver, let past {
+        isOver = false
+        source.isMade = telling != .nothing && past.incarnation != next.incarnation
+        if telling != .nothing {
+          // Of one that others may have told of, it is enough that the next one begins.
+          let ended = source.isMade && telling == .differences ? past.incarnation : nil
+          try await index.tellOfLoss(of: zone, ended: ended, at: demand.now)
+        }
+        if source.telling == .differences { source.telling = .nothing }
+        try await forget(zone)
+      }
       var batch = Batch()
       // What nobody can be shown no query finds, until it is written anew.
       let damaged = reply.damaged.map { CaravanWire.Entry(name: $0.name, version: $0.version, deleted: true) }
-      try await add(EntryPage.decode(reply.page).entries + damaged, of: zone, progress, tells: tells, to: &batch)
+      try await add(EntryPage.decode(reply.page).entries + damaged, of: zone, progress, from: source, to: &batch)
+      source.isMade = false
       try await flush(&batch)
       guard reply.more else { return }
       request.from = next
@@ -268,4 +297,16 @@ struct IndexFeeder: ChangeConsumer {
     }
     return IndexRow(entry, cells, definition: type.definition)
   }
+}
+
+/// Whether other instances have served the partition since the index was what it is, and what they told is not known.
+final class CatchUp: Sendable {
+  private let isLate: Mutex<Bool>
+
+  init(isLate: Bool) { self.isLate = Mutex(isLate) }
+
+  /// Of what is read meanwhile.
+  var telling: Telling { isLate.withLock { $0 } ? .loss : .differences }
+
+  func ended() { isLate.withLock { $0 = false } }
 }

@@ -6,7 +6,7 @@ import Glibc
 /// The file that holds an index: derived data, so what is damaged or of another release is thrown away.
 struct IndexFile: Sendable {
   /// Of the tables below; another one means: begin anew.
-  private static let version = 8
+  private static let version = 9
   let path: String
   let durability: ConnectionOptions.Durability
 
@@ -26,6 +26,8 @@ struct IndexFile: Sendable {
       asked INTEGER NOT NULL, PRIMARY KEY(container, environment, owner)) WITHOUT ROWID;
     CREATE INDEX wanted_of_partition ON wanted(partition);
     CREATE TABLE cursors(partition INTEGER PRIMARY KEY, position INTEGER NOT NULL);
+    -- Under which token of the partition's lease the index was current last.
+    CREATE TABLE tokens(partition INTEGER PRIMARY KEY, token INTEGER NOT NULL);
     CREATE TABLE zones(
       id INTEGER PRIMARY KEY, partition INTEGER NOT NULL, container TEXT NOT NULL, environment TEXT NOT NULL,
       owner TEXT NOT NULL, name TEXT NOT NULL, incarnation INTEGER NOT NULL, seq INTEGER NOT NULL,

@@ -45,6 +45,15 @@ actor IndexWriter {
     }
   }
 
+  /// Under which token this instance was current with the partition's log last; nil: never.
+  func lastToken(in partition: Partition) throws(CaravanError) -> UInt64? {
+    try connection.first("SELECT token FROM tokens WHERE partition = ?", partition.number) { row in row.unsigned(0) }
+  }
+
+  func isCurrent(with partition: Partition, under token: UInt64) throws(CaravanError) {
+    try connection.run("INSERT OR REPLACE INTO tokens(partition, token) VALUES(?, ?)", partition.number, token)
+  }
+
   /// Databases that are kept, and when they were asked about last.
   func wanted(in partition: Partition) throws(CaravanError) -> [DatabaseID: WallTime] {
     let rows = try connection.all(
@@ -122,9 +131,9 @@ actor IndexWriter {
 
   private func apply(_ update: IndexUpdate) throws(CaravanError) {
     let zone = update.zone
-    let isNew = try place(of: zone) == nil
     let id = try record(update.progress, of: zone)
-    if update.tells, isNew { try tellOfZone(.zoneMade, zone, at: update.at) }
+    if update.isMade { try tellOfZone(.zoneMade, zone, life: update.progress.incarnation, at: update.at) }
+    let tells = update.telling == .differences
     var used = try connection.all("SELECT in_table FROM uses WHERE zone = ?", id) { row in row.integer(0) }
     for row in update.rows {
       let key = TableKey(database: zone.database, definition: row.definition)
@@ -132,8 +141,8 @@ actor IndexWriter {
       let happening = Happening(
         zone: zone.name, record: row.name, version: row.entry.version, writer: row.entry.writer, at: update.at)
       // A record that changed its type leaves its row elsewhere.
-      for other in used where other != table.id { try delete(row.name, zone, from: other, update.tells, happening) }
-      let isWatched = update.tells ? try standings.watches(table.id) : false
+      for other in used where other != table.id { try delete(row.name, zone, from: other, tells, happening) }
+      let isWatched = tells ? try standings.watches(table.id) : false
       let before = isWatched ? try records.cells(of: row.name, zone, in: table.id) : nil
       let partial = try records.write(row, zone, to: table)
       if !partial.isEmpty { try tables.setPartial(partial, of: key) }
@@ -145,9 +154,12 @@ actor IndexWriter {
     for row in update.removed {
       let happening = Happening(
         zone: zone.name, record: row.name, version: row.version, writer: row.writer, at: update.at)
-      for table in used { try delete(row.name, zone, from: table, update.tells, happening) }
+      for table in used { try delete(row.name, zone, from: table, tells, happening) }
     }
-    for change in update.standings { try take(change, zone.database) }
+    if update.telling == .loss, !update.rows.isEmpty || !update.removed.isEmpty {
+      try tellOfLoss(of: zone, in: used, at: update.at)
+    }
+    for change in update.standings { try take(change, zone.database, isLate: update.isRead, at: update.at) }
   }
 
   /// Whether somebody waits for what happens in a partition.
@@ -163,14 +175,24 @@ actor IndexWriter {
     }
   }
 
-  private func take(_ change: StandingChange, _ database: DatabaseID) throws(CaravanError) {
+  /// - Parameter isLate: it may have counted before, for what the index has taken in without it.
+  private func take(
+    _ change: StandingChange, _ database: DatabaseID, isLate: Bool, at now: WallTime
+  ) throws(CaravanError) {
     switch change {
-    case .removed(let user, let name): try standings.remove(name, of: user, database)
+    case .removed(let user, let name):
+      try standings.remove(name, of: user, database)
+      try outbox.removeAll(of: name, of: user, database)
     case .saved(let row):
       let table = try row.type.map { type throws(CaravanError) in
         try tables.make(TableKey(database: database, definition: type.definition)).id
       }
-      try standings.save(row, database, table: table)
+      guard let standing = try standings.save(row, database, table: table) else { return }
+      try outbox.removeAll(of: row.query.id, of: row.user, database)
+      if isLate {
+        try outbox.add(.missed, of: Happening(zone: "", at: now), to: standing)
+        hits(in: Partition(of: database)).raise()
+      }
       watched.withLock { _ = $0.insert(Partition(of: database).number) }
     }
   }
@@ -194,27 +216,48 @@ actor IndexWriter {
   }
 
   private func tellOfZone(
-    _ reason: NotificationLog.Reason, _ zone: ZoneID, at now: WallTime
+    _ reason: NotificationLog.Reason, _ zone: ZoneID, life: Incarnation, at now: WallTime
   ) throws(CaravanError) {
     guard zone.name != SubscriptionZone.name else { return }
     for (standing, content) in try standings.aboutZones(of: zone.database) {
-      try outbox.add(reason, of: Happening(zone: zone.name, at: now), to: standing, showing: content.encoded(of: nil))
+      try outbox.add(
+        reason, of: Happening(zone: zone.name, version: life, at: now), to: standing,
+        showing: content.encoded(of: nil))
       hits(in: Partition(of: zone.database)).raise()
     }
   }
 
-  /// A zone is deleted, or known too little of: who has subscribed to records of it is to ask anew.
-  func tellOfLoss(of zone: ZoneID, isDeleted: Bool, at now: WallTime) throws(CaravanError) {
+  /// A zone is known too little of: who has subscribed to records of it is to ask anew.
+  /// - Parameter life: of the zone, that is over; nil: it goes on.
+  func tellOfLoss(of zone: ZoneID, ended life: Incarnation?, at now: WallTime) throws(CaravanError) {
     try changing { () throws(CaravanError) in
+      if let life { try tellOfZone(.zoneDeleted, zone, life: life, at: now) }
       guard let id = try place(of: zone)?.id else { return }
-      if isDeleted { try tellOfZone(.zoneDeleted, zone, at: now) }
-      for table in try connection.all("SELECT in_table FROM uses WHERE zone = ?", id, read: { $0.integer(0) }) {
-        for standing in try standings.about(table) {
-          try outbox.add(.missed, of: Happening(zone: zone.name, at: now), to: standing)
-          hits(in: Partition(of: zone.database)).raise()
-        }
+      let tables = try connection.all("SELECT in_table FROM uses WHERE zone = ?", id) { row in row.integer(0) }
+      try tellOfLoss(of: zone, in: tables, at: now)
+    }
+  }
+
+  private func tellOfLoss(of zone: ZoneID, in tables: [Int64], at now: WallTime) throws(CaravanError) {
+    for table in tables {
+      for standing in try standings.about(table) {
+        try outbox.add(.missed, of: Happening(zone: zone.name, at: now), to: standing)
+        hits(in: Partition(of: zone.database)).raise()
       }
     }
+  }
+
+  /// Others have served the partition since: what they told of nobody here knows, so that whoever was to hear of
+  /// something is to ask anew.
+  func giveUpHits(in partition: Partition, at now: WallTime) throws(CaravanError) {
+    try changing { () throws(CaravanError) in
+      for log in try outbox.logs(in: partition) { try outbox.giveUp(log, in: partition, at: now) }
+    }
+  }
+
+  /// A log takes nothing, or not enough.
+  func giveUpHits(of log: LogKey, in partition: Partition, at now: WallTime) throws(CaravanError) {
+    try changing { () throws(CaravanError) in try outbox.giveUp(log, in: partition, at: now) }
   }
 
   /// The index has read all of a database, and does not know what it was before.
@@ -231,10 +274,12 @@ actor IndexWriter {
 
   func logs(in partition: Partition) throws(CaravanError) -> [LogKey] { try outbox.logs(in: partition) }
 
-  func hits(
-    of log: LogKey, in partition: Partition
-  ) throws(CaravanError) -> (hits: [PendingHit], skipped: Int64) {
+  func hits(of log: LogKey, in partition: Partition) throws(CaravanError) -> [PendingHit] {
     try outbox.next(of: log, in: partition, atMost: QueryLimits.hitsPerCommit)
+  }
+
+  func hitCount(of log: LogKey, in partition: Partition) throws(CaravanError) -> Int64 {
+    try outbox.count(of: log, in: partition)
   }
 
   func remove(hitsUpTo id: Int64, of log: LogKey, in partition: Partition) throws(CaravanError) {

@@ -39,10 +39,25 @@ struct IndexUpdate: Sendable {
   let progress: ZoneProgress
   /// Subscriptions written or removed, where it is the zone that has them.
   var standings: [StandingChange] = []
-  /// Whoever has subscribed is told. Not of what the index reads anew without knowing what it was before.
-  var tells = true
+  /// What subscribers hear of it.
+  var telling = Telling.differences
+  /// A life of the zone begins with it, of which they hear.
+  var isMade = false
+  /// It was read from storage: subscriptions in it may be older than what the index has of the zones they are about.
+  var isRead = false
   /// When it was taken in.
   let at: WallTime
+}
+
+/// What subscribers hear of what the index takes in.
+enum Telling: Sendable {
+  /// The difference to what the index had.
+  case differences
+  /// That something was missed: others have told them what they found since the index was what it is, and perhaps not
+  /// all of it.
+  case loss
+  /// Nothing: they hear that all of the database is to be asked for anew.
+  case nothing
 }
 
 /// A record that an index has no more.

@@ -109,9 +109,10 @@ final class QueryWork: PartitionWork {
       subscribed.append(try required(head.zone, "zone").model().database)
     }
     let demand = Demand(wanted, clock: host.clock)
+    let catchUp = try await beginCatchingUp(under: lease)
     let feeder = IndexFeeder(
       partition: partition, demand: demand, index: handler.writer, storage: storage, types: handler.types,
-      metrics: handler.metrics)
+      metrics: handler.metrics, catchUp: catchUp)
     let follower = ChangeFollower(
       lease, bus: bus, storage: storage, host: host, gathering: .forIndex,
       isUrgent: { [handler] in handler.writer.isWatched(partition) }, consumer: feeder)
@@ -143,6 +144,8 @@ final class QueryWork: PartitionWork {
     try await withThrowingTaskGroup(of: Void.self) { [subscribed] group in
       group.addTask {
         try await follower.run(from: cursor) {
+          try await self.handler.writer.isCurrent(with: partition, under: lease.token)
+          catchUp.ended()
           demand.isFollowed(true)
           guard !isAsleep else { return }
           for endpoint in answers { try await self.endpoints.add(endpoint) }
@@ -185,6 +188,14 @@ final class QueryWork: PartitionWork {
         try await handler.subscriptions(request, in: partition, after: prepare)
       },
     ]
+  }
+
+  /// Between two times that this instance holds the lease others may have told what they found, and not told all of it.
+  private func beginCatchingUp(under lease: PartitionLease) async throws(CaravanError) -> CatchUp {
+    let last = try await handler.writer.lastToken(in: lease.partition)
+    let isLate = last.map { ![$0, $0 + 1].contains(lease.token) } ?? false
+    if isLate { try await handler.writer.giveUpHits(in: lease.partition, at: host.clock.wallTime) }
+    return CatchUp(isLate: isLate)
   }
 
   /// What the index has, and when it was asked about last; it loses what nobody has asked about for long.

@@ -132,7 +132,10 @@ final class Cluster: Sendable {
   }
 
   private func commit(_ mutations: [CaravanModel.Mutation], to zone: ZoneID) throws -> CommitResult {
-    try simulation.run { try await self.storage.commit(to: zone, mutations) }
+    let result = try simulation.run { try await self.storage.commit(to: zone, mutations) }
+    // Until services have heard of it.
+    try simulation.run(for: .milliseconds(1))
+    return result
   }
 
   func incarnation(of zone: ZoneID) throws -> Incarnation {

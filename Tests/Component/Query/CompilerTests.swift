@@ -194,15 +194,15 @@ import Testing
   @Test(
     "the zone's seq decides what a commit means",
     arguments: [
-      (ZoneProgress?.none, 0, 5, false, true, ZoneStep.apply), (nil, 0, 5, false, false, .reload),
-      (nil, 3, 5, false, true, .reload), (nil, 5, 5, true, false, .reload),
+      (ZoneProgress?.none, 0, 5, false, true, ZoneStep.apply), (nil, 0, 5, false, false, .read),
+      (nil, 3, 5, false, true, .read), (nil, 5, 5, true, false, .read),
       (ZoneProgress(incarnation: 1, seq: 5), 5, 7, false, true, .apply),
-      (ZoneProgress(incarnation: 1, seq: 5), 5, 7, false, false, .read(after: 5)),
-      (ZoneProgress(incarnation: 1, seq: 5), 6, 7, false, true, .read(after: 5)),
-      (ZoneProgress(incarnation: 1, seq: 5), 4, 7, false, true, .read(after: 5)),
+      (ZoneProgress(incarnation: 1, seq: 5), 5, 7, false, false, .read),
+      (ZoneProgress(incarnation: 1, seq: 5), 6, 7, false, true, .read),
+      (ZoneProgress(incarnation: 1, seq: 5), 4, 7, false, true, .read),
       (ZoneProgress(incarnation: 1, seq: 7), 5, 7, false, true, .skip),
-      (ZoneProgress(incarnation: 1, seq: 9), 5, 7, true, false, .reload),
-      (ZoneProgress(incarnation: 2, seq: 9), 9, 11, false, true, .reload),
+      (ZoneProgress(incarnation: 1, seq: 9), 5, 7, true, false, .read),
+      (ZoneProgress(incarnation: 2, seq: 9), 9, 11, false, true, .read),
     ] as [(ZoneProgress?, Seq, Seq, Bool, Bool, ZoneStep)])
   func steps(row: (ZoneProgress?, Seq, Seq, Bool, Bool, ZoneStep)) {
     let (progress, low, high, isDeletion, hasPage, step) = row

@@ -237,7 +237,7 @@ extension Cluster {
 }
 
 extension Told {
-  fileprivate init(_ entry: CaravanWire.Entry) throws {
+  init(_ entry: CaravanWire.Entry) throws {
     let fields = try RecordFields(body: entry.body)
     func text(_ field: NotificationLog.Field) -> String {
       if case .text(let text) = fields[field.rawValue] { text } else { "" }

@@ -61,6 +61,12 @@ public enum Breakage: String, Sendable, CaseIterable {
   case narrowSync = "narrow-sync"
   /// The database of storage is not synced, and the power fails.
   case storageUnsynced = "storage-unsynced"
+  /// The query service does not hear that a zone has begun another life.
+  case resetUnheard = "reset-unheard"
+  /// The query service counts some notifications as written that are not in their log.
+  case lostNotification = "lost-notification"
+  /// Sync does not say what somebody who asks a query has seen, and the index lags.
+  case seenUntold = "seen-untold"
   /// An app of another user counts as the device's owner.
   case hostileOwner = "hostile-owner"
   /// An app of another user sets the link of a device.
@@ -87,6 +93,7 @@ extension Breakage {
       scale.hasRot = !scale.hasRestore && !scale.hasMoves && !scale.hasPowerCuts && scale.shares.isEmpty
     }
     if self == .revocationUntold { scale.hasGuest = true }
+    if [.resetUnheard, .lostNotification, .seenUntold].contains(self) { scale.hasSubscribers = !scale.hasRestore }
     if self == .hostileOwner { scale.hasHostileApps = true }
     guard self == .noReset else { return }
     // Somebody is away for longer than tombstones are kept; of a restore they could not tell.
@@ -138,6 +145,19 @@ extension Breakage {
     default: bus
     }
   }
+
+  /// The bus of a query service.
+  func wrap(query bus: any MessageBus) -> any MessageBus {
+    switch self {
+    case .resetUnheard: ResetlessBus(bus: bus)
+    case .lostNotification: LossyLogBus(bus: bus)
+    case .seenUntold: HardOfHearingBus(bus: bus)
+    default: bus
+    }
+  }
+
+  /// The bus of a sync service.
+  func wrap(sync bus: any MessageBus) -> any MessageBus { self == .seenUntold ? BlindBus(bus: bus) : bus }
 
   /// The bus of a device, where its bytes are counted already.
   func wrap(device bus: any MessageBus) -> any MessageBus {

@@ -27,6 +27,6 @@ public struct Checker: Sendable {
     .appliedOnce, .noFalseConflict, .deletesStay, .queriesComplete, .snapshotsReal, .readersFed, .progress,
     .linksRespected, .diffSyncConverges, .groupsWhole, .refusalsSeen, .deadlinesMet, .nothingLeaks, .lossBounded,
     .purgesSeen, .sharesKept, .kinWhole, .pairsTogether, .pairsReal, .batchesWhole,
-    .figuresTrue, .ownKeptApart, .rightsSuffice, .ownersAgree,
+    .figuresTrue, .ownKeptApart, .rightsSuffice, .ownersAgree, .subscribersKnow, .answersWere,
   ]
 }

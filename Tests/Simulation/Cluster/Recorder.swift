@@ -160,6 +160,8 @@ final class Recorder: Sendable {
     state.withLock { keep(&$0.history) }
   }
 
+  func watched(_ event: WatchEvent) { saw("\(event)") { $0.watch.append(event) } }
+
   func starved(_ reader: String) { state.withLock { $0.history.starved.append(reader) } }
   func ownersDisagree(_ problem: String) { state.withLock { $0.history.end.ownerProblems.append(problem) } }
   func stalled(_ reasons: [String]) { state.withLock { $0.history.end.stalled = reasons } }
@@ -189,6 +191,7 @@ final class Recorder: Sendable {
     record(log, partition: change.partition, change.entries.map(\.version))
     take(versions)
     takePairs(change, in: place)
+    Self.watched(change).forEach(watched)
   }
 
   /// In the second store.
@@ -199,6 +202,7 @@ final class Recorder: Sendable {
     let place = Place(user: owner, app: log.zone.database.container.text, table: log.zone.name)
     if isOfApps(log) { take(versions(of: change, in: place)) }
     takePairs(change, in: place)
+    Self.watched(change).forEach(watched)
   }
 
   private func takePairs(_ change: CommittedChange, in place: Place) {
@@ -210,7 +214,8 @@ final class Recorder: Sendable {
   }
 
   private func isOfApps(_ log: LoggedCommit) -> Bool {
-    ![.system, Witnesses.container, Rot.container].contains(log.zone.database.container)
+    ![.system, Witnesses.container, Rot.container, ContainerID(unchecked: Subscribers.container)].contains(
+      log.zone.database.container)
   }
 
   private func take(_ versions: [Version]) {

@@ -63,6 +63,8 @@ struct Scale: Sendable {
   var hasPowerCuts = false
   /// Devices have budgets of bytes, for a while (MOB-47).
   var hasBudgets = false
+  /// Somebody has subscribed to zones that others write.
+  var hasSubscribers = false
   /// The cloud's disk loses bytes of chunks (TRU-10).
   var hasRot = false
 
@@ -133,6 +135,9 @@ struct Scale: Sendable {
     var guests = Dice(seed: seed, "guests")
     // A restore would bring back whoever is revoked.
     hasGuest = guests.happens(80) && !hasRestore
+    var wires = Dice(seed: seed, "wires are here")
+    // What a restored cloud tells again has other versions.
+    hasSubscribers = wires.happens(150) && !hasRestore
     tombstones.grace = .seconds(30)
     tombstones.activity = dice.milliseconds(40_000...120_000)
   }

@@ -42,7 +42,8 @@ struct Suite: Sendable {
       [Self.storage(ground, vault, keyring, scale, breakage)]
       + ["sync-1", "sync-2"].map { name in
         Part(name, as: .holder(.sync), on: ground) {
-          try await SyncService(bus: $0.bus, host: $0.host, ticketKey: keyring.key).run()
+          let bus = breakage?.wrap(sync: $0.bus) ?? $0.bus
+          try await SyncService(bus: bus, host: $0.host, ticketKey: keyring.key).run()
         }
       }
       + [
@@ -59,10 +60,11 @@ struct Suite: Sendable {
           try await service.run()
         }
       }
-      + (scale.isQueried ? [1] : []).map { _ in
-        Part("query", as: .holder(.query), on: ground) { life in
+      + (scale.isQueried ? ["query-1", "query-2"] : []).map { name in
+        Part(name, as: .holder(.query), on: ground) { life in
+          let bus = breakage?.wrap(query: life.bus) ?? life.bus
           try await QueryService(
-            bus: life.bus, host: life.host, directory: life.directory, timing: timing, partitions: partitions,
+            bus: bus, host: life.host, directory: life.directory, timing: timing, partitions: partitions,
             survivesPowerCut: false
           ).run()
         }

@@ -236,6 +236,8 @@ public struct History: Sendable, Hashable {
   public var pairs: [PairCommit] = []
   /// Of each life that a restore has ended.
   public var pastPairs: [[PairCommit]] = []
+  /// Of zones that a user has subscribed to.
+  public var watch: [WatchEvent] = []
   public var refusals: [SeenRefusal] = []
   public var promises: [KeptPromise] = []
   public var secrets: [HiddenAnswer] = []

@@ -32,6 +32,7 @@ struct Rarities: Sendable {
     if scale.hasReferences { all.append(ReferenceGraph(suite, seed: seed)) }
     if scale.hasRot { all.append(Rot(suite, seed: seed)) }
     if scale.hasPairs { all.append(AtomicPairs(suite, seed: seed)) }
+    if scale.hasSubscribers, scale.isQueried { all.append(Subscribers(suite, seed: seed)) }
     if scale.hasGuest { all.append(Guest(suite, seed: seed)) }
     if scale.hasHostileApps { all.append(HostileApps(suite, seed: seed)) }
     acts = all.map(Act.init)

@@ -10,6 +10,8 @@ actor NotificationSender {
   private struct LogState {
     /// Of the next notification.
     var number: UInt64 = 1
+    /// Versions of the log's records of this source, by their names.
+    var versions: [String: Seq] = [:]
     /// What the log has, of this source.
     var known: Set<String> = []
     var order: [String] = []
@@ -60,44 +62,57 @@ actor NotificationSender {
 
   /// - Returns: whether there may be more to send.
   private func sendSome(of log: LogKey) async throws(CaravanError) -> Bool {
-    let (hits, skipped) = try await index.hits(of: log, in: partition)
+    // One that lags behind further than it reaches back would not show them.
+    if try await index.hitCount(of: log, in: partition) > NotificationLog.kept { try await giveUp(log) }
+    let hits = try await index.hits(of: log, in: partition)
     guard let last = hits.last else { return false }
-    do throws(CaravanError) { try await write(hits, skipped: skipped, to: log) } catch {
-      guard !error.isTransient else {
-        resting[log] = host.clock.now + QueryLimits.logPause
+    do throws(CaravanError) { try await write(hits, to: log) } catch {
+      // Whether the log has them is to be seen there.
+      logs.remove(log)
+      guard !error.isTransient, error.code != .serverRecordChanged else {
+        resting[log] = host.clock.now + (error.code == .quotaExceeded ? QueryLimits.fullLogPause : QueryLimits.logPause)
         return false
       }
-      // The user's account is full, or their container is gone: the numbers say that something is missing.
+      // What is wrong with one of them keeps no others: in place of all each subscription is told that it missed some.
       host.log.warning(
         "notifications cannot be written to their log and are given up",
         [.user: log.user.text, .count: hits.count, .error: error])
-      if var state = logs.value(for: log) {
-        state.number += UInt64(hits.count)
-        logs.insert(state, for: log)
-      }
-      metrics.notificationsLost.add(hits.count)
+      try await giveUp(log)
+      return false
     }
     try await index.remove(hitsUpTo: last.id, of: log, in: partition)
     return true
   }
 
-  private func write(_ hits: [PendingHit], skipped: Int64, to log: LogKey) async throws(CaravanError) {
+  private func giveUp(_ log: LogKey) async throws(CaravanError) {
+    metrics.notificationsLost.add(Int(try await index.hitCount(of: log, in: partition)))
+    try await index.giveUpHits(of: log, in: partition, at: host.clock.wallTime)
+    resting[log] = host.clock.now + QueryLimits.fullLogPause
+  }
+
+  /// - Throws: `serverRecordChanged`: another instance has written to the log since this one read it.
+  private func write(_ hits: [PendingHit], to log: LogKey) async throws(CaravanError) {
     let database = DatabaseID(container: log.container, environment: log.environment, owner: log.user)
     let zone = try ZoneID(database, NotificationLog.name)
     var state = try await state(of: log, in: zone)
-    state.number += UInt64(skipped)
-    if skipped > 0 { metrics.notificationsLost.add(Int(skipped)) }
     var mutations: [CaravanModel.Mutation] = []
     for hit in hits where !state.known.contains(hit.mark) {
       guard try await isVisible(hit) else { continue }
-      mutations.append(mutation(of: hit, showing: try await shown(by: hit), number: state.number))
+      mutations.append(mutation(of: hit, showing: try await shown(by: hit), state))
       state.number += 1
       state.add(hit.mark)
     }
     if !mutations.isEmpty {
-      let result = try await storage.commit(to: zone, mutations)
-      guard case .applied = result else {
+      guard case .applied(let outcomes, _, _, _) = try await storage.commit(to: zone, mutations) else {
         throw CaravanError(.internalError, "the log of notifications has not taken what it has to take")
+      }
+      for (mutation, outcome) in zip(mutations, outcomes) {
+        switch outcome {
+        case .accepted(let version): state.versions[mutation.name] = version
+        case .refused(let error): throw error
+        case .conflict, .aborted, .merged, .read:
+          throw CaravanError(.serverRecordChanged, "another instance writes to the log of notifications")
+        }
       }
     }
     logs.insert(state, for: log)
@@ -115,8 +130,9 @@ actor NotificationSender {
   }
 
   private func mutation(
-    of hit: PendingHit, showing shown: RecordFields, number: UInt64
+    of hit: PendingHit, showing shown: RecordFields, _ state: LogState
   ) -> CaravanModel.Mutation {
+    let number = state.number
     typealias Field = NotificationLog.Field
     let happening = hit.happening
     var fields = shown
@@ -132,8 +148,9 @@ actor NotificationSender {
     ] where !text.isEmpty { set(field, .text(text)) }
     if happening.version > 0 { set(.version, .integer(Int64(clamping: happening.version))) }
     let expiry = CaravanModel.WriteTerms(expiry: .after(NotificationLog.keptMilliseconds))
+    let name = "\(source)-\(number % NotificationLog.kept)"
     return CaravanModel.Mutation(
-      name: "\(source)-\(number % NotificationLog.kept)", base: .any,
+      name: name, base: state.versions[name].map { .version($0) } ?? .absent,
       change: .save(type: NotificationLog.type.id, body: fields.body, chunks: []), terms: expiry)
   }
 
@@ -141,13 +158,18 @@ actor NotificationSender {
   private func state(of log: LogKey, in zone: ZoneID) async throws(CaravanError) -> LogState {
     if let known = logs.value(for: log) { return known }
     var found: [(number: UInt64, mark: String)] = []
-    for entry in try await everything(in: zone) where !entry.deleted {
+    var state = LogState()
+    let (entries, head) = try await everything(in: zone)
+    // Each notification is a version of the zone, or more: no number was given that is beyond them. Whoever follows the
+    // log would not look at one again after all that had it have expired.
+    state.number = head + 1
+    for entry in entries where !entry.deleted {
       guard let fields = try? RecordFields(body: entry.body), let past = PastNotification(fields),
         past.source == source
       else { continue }
       found.append((past.number, past.mark))
+      state.versions[entry.name] = entry.version
     }
-    var state = LogState()
     for (number, mark) in found.sorted(by: { $0.number < $1.number }) {
       state.number = number + 1
       state.add(mark)
@@ -156,21 +178,23 @@ actor NotificationSender {
     return state
   }
 
-  private func everything(in zone: ZoneID) async throws(CaravanError) -> [CaravanWire.Entry] {
+  private func everything(
+    in zone: ZoneID
+  ) async throws(CaravanError) -> (entries: [CaravanWire.Entry], head: Seq) {
     var request = ReadChangesRequest(
       zone: ZoneRef(zone), maxRecords: UInt32(Limits.queryRows), maxBytes: UInt32(Limits.pageBytes))
     var entries: [CaravanWire.Entry] = []
     while true {
       let reply = try await storage.changes(of: zone, request)
       entries += try EntryPage.decode(reply.page).entries
-      guard reply.more, let next = reply.next else { return entries }
+      guard reply.more, let next = reply.next else { return (entries, reply.head) }
       request.from = next
     }
   }
 
   /// Whether the subscriber sees the record now; of one that is gone, whether they would.
   private func isVisible(_ hit: PendingHit) async throws(CaravanError) -> Bool {
-    guard let viewer = hit.viewer, !hit.type.isEmpty else { return true }
+    guard let viewer = hit.viewer, !hit.type.isEmpty, hit.reason != .missed else { return true }
     do {
       let type = try await types.type(named: hit.type, of: hit.database, isFresh: false)
       return type.isVisible(to: viewer, madeBy: hit.happening.maker)
@@ -214,12 +238,14 @@ private struct PastNotification {
 }
 
 private enum NotificationMark {
-  /// A version of a record is one notification of a subscription; what is of no record is told apart by its time.
+  /// A version of a record is one notification of a subscription, and so is the beginning or end of a zone's life; that
+  /// something was missed is told apart by its time.
   static func text(
     _ subscription: String, isPublic: Bool, reason: NotificationLog.Reason, zone: String, record: String,
     version: UInt64, at: Int64
   ) -> String {
-    let moment = record.isEmpty ? "\(reason.rawValue)\u{0}\(at)" : "\(version)"
+    let moment =
+      if record.isEmpty { "\(reason.rawValue)\u{0}\(reason == .missed ? "\(at)" : "\(version)")" } else { "\(version)" }
     return [subscription, isPublic ? "public" : "", zone, record, moment].joined(separator: "\u{0}")
   }
 }

@@ -14,7 +14,8 @@ struct LogKey: Sendable, Hashable {
 struct Happening: Sendable {
   var zone: String
   var record = ""
-  var version: Seq = 0
+  /// Of the record; of a zone the life that begins or ends.
+  var version: UInt64 = 0
   var writer = ""
   /// Who made the record: in a public database, who may see it may depend on that.
   var maker = ""
@@ -69,22 +70,42 @@ struct Outbox {
     }.compactMap(\.self)
   }
 
-  /// The next of them, in order; of a log that lags far behind the last that it keeps.
-  /// - Returns: the notifications, and how many were left out before them.
+  func count(of log: LogKey, in partition: Partition) throws(CaravanError) -> Int64 {
+    try connection.first(
+      "SELECT count(*) FROM outbox WHERE partition = ? AND user = ? AND container = ? AND environment = ?",
+      partition.number, log.user.text, log.container.text, log.environment.rawValue
+    ) { row in row.integer(0) } ?? 0
+  }
+
+  /// In place of all that waits for a log each subscription is told that it missed something.
+  func giveUp(_ log: LogKey, in partition: Partition, at now: WallTime) throws(CaravanError) {
+    let last = try connection.first(
+      "SELECT max(id) FROM outbox WHERE partition = ? AND user = ? AND container = ? AND environment = ?",
+      partition.number, log.user.text, log.container.text, log.environment.rawValue
+    ) { row in row.integer(0) }
+    guard let last else { return }
+    try connection.run(
+      """
+      INSERT INTO outbox(
+        partition, container, environment, owner, user, name, type, viewer, reason, zone, record, version, writer,
+        maker, at, shown)
+      SELECT partition, container, environment, owner, user, name, type, viewer, ?, '', '', 0, '', '', ?, x''
+      FROM outbox WHERE partition = ? AND user = ? AND container = ? AND environment = ? AND id <= ?
+      GROUP BY owner, name
+      """, NotificationLog.Reason.missed.rawValue, now.milliseconds, partition.number, log.user.text,
+      log.container.text, log.environment.rawValue, last)
+    try remove(upTo: last, of: log, in: partition)
+  }
+
+  /// The next of them, in order.
   func next(
     of log: LogKey, in partition: Partition, atMost most: Int
-  ) throws(CaravanError) -> (hits: [PendingHit], skipped: Int64) {
-    let count =
-      try connection.first(
-        "SELECT count(*) FROM outbox WHERE partition = ? AND user = ? AND container = ? AND environment = ?",
-        partition.number, log.user.text, log.container.text, log.environment.rawValue
-      ) { row in row.integer(0) } ?? 0
-    let skipped = max(0, count - Int64(NotificationLog.kept))
-    let hits = try connection.all(
+  ) throws(CaravanError) -> [PendingHit] {
+    try connection.all(
       """
       SELECT id, owner, name, type, viewer IS NULL, viewer, reason, zone, record, version, writer, maker, at, shown
-      FROM outbox WHERE partition = ? AND user = ? AND container = ? AND environment = ? ORDER BY id LIMIT ? OFFSET ?
-      """, partition.number, log.user.text, log.container.text, log.environment.rawValue, Int64(most), skipped
+      FROM outbox WHERE partition = ? AND user = ? AND container = ? AND environment = ? ORDER BY id LIMIT ?
+      """, partition.number, log.user.text, log.container.text, log.environment.rawValue, Int64(most)
     ) { row throws(CaravanError) -> PendingHit? in
       guard let reason = NotificationLog.Reason(rawValue: row.text(6)) else { return nil }
       let database = try DatabaseID(
@@ -97,7 +118,6 @@ struct Outbox {
           at: WallTime(milliseconds: row.integer(12))),
         shown: row.bytes(13))
     }.compactMap(\.self)
-    return (hits, skipped)
   }
 
   /// What is in the log, up to this one.
@@ -105,6 +125,16 @@ struct Outbox {
     try connection.run(
       "DELETE FROM outbox WHERE partition = ? AND user = ? AND container = ? AND environment = ? AND id <= ?",
       partition.number, log.user.text, log.container.text, log.environment.rawValue, id)
+  }
+
+  /// What waits of a subscription that is another now, or none.
+  func removeAll(of subscription: String, of user: UserID, _ database: DatabaseID) throws(CaravanError) {
+    try connection.run(
+      """
+      DELETE FROM outbox
+      WHERE partition = ? AND user = ? AND container = ? AND environment = ? AND owner = ? AND name = ?
+      """, Partition(of: database).number, user.text, database.container.text, database.environment.rawValue,
+      database.ownerText, subscription)
   }
 
   func removeAll(of database: DatabaseID) throws(CaravanError) {

@@ -54,7 +54,9 @@ struct Standings {
 
   /// In place of what the user had under this name.
   /// - Parameter table: of the type's records.
-  mutating func save(_ row: StandingRow, _ database: DatabaseID, table: Int64?) throws(CaravanError) {
+  /// - Returns: nil: it is here as it is.
+  mutating func save(_ row: StandingRow, _ database: DatabaseID, table: Int64?) throws(CaravanError) -> Int64? {
+    if try isHere(row, database, table: table) { return nil }
     try remove(row.query.id, of: row.user, database)
     var standing: Standing?
     if let type = row.type, let table {
@@ -72,10 +74,25 @@ struct Standings {
       """, Partition(of: database).number, database.container.text, database.environment.rawValue, database.ownerText,
       row.user.text, row.query.id, standing == nil ? 0 : table ?? 0, standing != nil && anchors == nil,
       row.query.subject == .zones, CaravanWire.StandingQuery(row.query).encoded(), row.viewer?.text)
-    guard standing != nil, let table else { return }
     let id = connection.lastInsertedRow
+    guard standing != nil, let table else { return id }
     for anchor in Set(anchors ?? []) { try add(anchor, id, table) }
     probes[table] = nil
+    return id
+  }
+
+  private func isHere(_ row: StandingRow, _ database: DatabaseID, table: Int64?) throws(CaravanError) -> Bool {
+    let known = try connection.first(
+      """
+      SELECT query, in_table, viewer IS NULL, viewer, type FROM standing LEFT JOIN standing_types USING (in_table)
+      WHERE container = ? AND environment = ? AND owner = ? AND user = ? AND name = ?
+      """, database.container.text, database.environment.rawValue, database.ownerText, row.user.text, row.query.id
+    ) { found in
+      found.bytes(0) == CaravanWire.StandingQuery(row.query).encoded() && found.integer(1) == table ?? 0
+        && (found.flag(2) ? nil : found.text(3)) == row.viewer?.text
+        && found.bytes(4) == row.type.map { CaravanWire.RecordType($0).encoded() } ?? []
+    }
+    return known ?? false
   }
 
   private func add(_ anchor: Anchor, _ id: Int64, _ table: Int64) throws(CaravanError) {
