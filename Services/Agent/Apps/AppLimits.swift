@@ -36,6 +36,10 @@ public enum AppLimits {
   static let countedApps = 64
   /// First contacts that the device's owner has not allowed, and that are remembered.
   static let waitingContacts = AppShare(app: 1, user: 8, all: 64)
+  /// An app that was started and has not come to take what there is, is started again after this time, then after twice
+  /// as long, and so on.
+  public static let startPause: Duration = .seconds(10)
+  public static let longestStartPause: Duration = .seconds(3_600)
   /// A connection says who it is within this time, or goes.
   static let helloPatience: Duration = .seconds(10)
   /// The device's owner asks something within this time, or goes.

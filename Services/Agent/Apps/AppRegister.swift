@@ -72,8 +72,28 @@ final class AppRegister: Sendable {
 
   // MARK: Packages
 
-  /// The user that a package named for the app. A file that root could not have written says nothing.
+  /// How the app is started; nil: it is not.
+  func start(of app: ContainerID) -> AppRegistration.Start? { registration(of: app)?.start }
+
+  /// The user that a package named for the app.
   private func registeredUser(of app: ContainerID) -> UInt32? {
+    guard let registration = registration(of: app) else { return nil }
+    switch registration.user {
+    case .number(let number): return number
+    case .name(let name):
+      let users: String
+      do throws(CaravanError) { users = try TextFile.read("/etc/passwd") } catch {
+        complain(of: app, error)
+        return nil
+      }
+      if let number = AppRegistration.number(of: name, in: users) { return number }
+      complain(of: app, CaravanError(.invalidData, "this device has no user '\(name.prefix(80))'"))
+      return nil
+    }
+  }
+
+  /// What a package says of the app. A file that root could not have written says nothing.
+  private func registration(of app: ContainerID) -> AppRegistration? {
     let file = "\(app).conf"
     do throws(CaravanError) {
       guard DiskFile.exists("\(packages)/\(file)") else { return nil }
@@ -87,23 +107,16 @@ final class AppRegister: Sendable {
       guard registration.app == app else {
         throw CaravanError(.invalidData, "it names app '\(registration.app)': name the file after that")
       }
-      switch registration.user {
-      case .number(let number): return number
-      case .name(let name):
-        guard let number = AppRegistration.number(of: name, in: try TextFile.read("/etc/passwd")) else {
-          throw CaravanError(.invalidData, "this device has no user '\(name.prefix(80))'")
-        }
-        return number
-      }
+      return registration
     } catch {
-      complain(of: app, file, error)
+      complain(of: app, error)
       return nil
     }
   }
 
   /// Whoever comes again and again fills no log.
-  private func complain(of app: ContainerID, _ file: String, _ error: CaravanError) {
+  private func complain(of app: ContainerID, _ error: CaravanError) {
     let isNews = complained.withLock { $0.count < AppLimits.countedApps && $0.insert(app).inserted }
-    if isNews { log.warning("a package's registration of an app is passed over", [.path: file, .error: error]) }
+    if isNews { log.warning("a package's registration of an app is passed over", [.app: app, .error: error]) }
   }
 }

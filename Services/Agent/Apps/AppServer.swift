@@ -38,6 +38,7 @@ public final class AppServer: Service {
   private let host: Host
   private let peers = AppPeers()
   private let conduct: AppConduct
+  private let starter: AppStarter
 
   /// Listens; apps wait until `run`. The store tells this server, and nobody else, of news.
   /// - Parameter inherited: a descriptor that listens at the path already; nil: the socket is made here.
@@ -53,8 +54,12 @@ public final class AppServer: Service {
     self.sync = sync
     self.host = host
     conduct = AppConduct(host.metrics)
-    let peers = peers
-    await store.whenNewsArrives { table in peers.wake(table.app) }
+    let (peers, starter) = (peers, AppStarter(register, store: store, peers: peers, host: host))
+    self.starter = starter
+    await store.whenNewsArrives { table in
+      peers.wake(table.app)
+      starter.note(table.app)
+    }
     let news = store.cloudNews
     await sync.whenSessionsEnd { report in
       peers.tell(report)
@@ -68,10 +73,12 @@ public final class AppServer: Service {
     let listener = BlockingThread(host.executors.makeSerial("apps"))
     await withTaskCancellationHandler {
       await withDiscardingTaskGroup { group in
+        group.addTask { await self.starter.run() }
         while let app = await self.nextConnection(listener) {
           group.addTask { await self.serve(app) }
         }
         self.peers.shutDown()
+        self.starter.shutDown()
       }
     } onCancel: {
       self.shutDown()
@@ -82,6 +89,7 @@ public final class AppServer: Service {
   public func shutDown() {
     socket.shutDown()
     peers.shutDown()
+    starter.shutDown()
   }
 
   private func nextConnection(_ listener: BlockingThread) async -> FrameSocket? {
@@ -103,7 +111,7 @@ public final class AppServer: Service {
     connection.whenHeld { [peers] bytes in peers.holds(bytes, owner) }
     let places = AppPeer.Places(store: store, sync: sync, register: register, tokens: tokens, conduct: conduct)
     await AppPeer(connection, owner: owner, places).run(peers)
-    peers.remove(owner)
+    if let app = peers.remove(owner) { await starter.left(app) }
   }
 }
 
@@ -187,10 +195,11 @@ final class AppPeers: Sendable {
 
   func takeEvent(_ owner: UInt64) -> CaravanWire.SyncEvent? { state.withLock { $0.connections[owner]?.events.next() } }
 
-  func remove(_ owner: UInt64) {
+  /// - Returns: whose it was, if it has said so.
+  func remove(_ owner: UInt64) -> ContainerID? {
     state.withLock { state in
-      state.connections[owner] = nil
       state.slots.leave(owner)
+      return state.connections.removeValue(forKey: owner)?.app
     }
   }
 
@@ -198,6 +207,10 @@ final class AppPeers: Sendable {
   func cutOff(_ app: ContainerID) {
     let sockets = state.withLock { $0.connections.values.filter { $0.app == app }.map(\.socket) }
     for socket in sockets { socket.shutDown() }
+  }
+
+  func isConnected(_ app: ContainerID) -> Bool {
+    state.withLock { $0.connections.values.contains { $0.app == app } }
   }
 
   func wake(_ app: ContainerID) {

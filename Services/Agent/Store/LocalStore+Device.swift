@@ -34,6 +34,11 @@ extension LocalStore {
   package func user(of app: ContainerID) throws(CaravanError) -> UInt32? { try bindings.user(of: app) }
   package func allow(_ app: ContainerID, user: UInt32) throws(CaravanError) { try bindings.allow(app, user: user) }
 
+  /// Tables of the app in which something has happened that none of its connections was told.
+  package func untold(of app: ContainerID) -> [TableID] {
+    tables.filter { $0.key.app == app && $0.value.log.hasUntold }.keys.sorted()
+  }
+
   /// Ends the app's binding.
   /// - Returns: how many tables it leaves to whoever is this app next.
   package func forget(_ app: ContainerID) throws(CaravanError) -> Int {

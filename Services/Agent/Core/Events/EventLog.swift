@@ -53,6 +53,8 @@ public struct EventLog: Sendable, Hashable {
   /// Somebody was told up to `number`.
   public mutating func tell(upTo number: UInt64) { told = max(told, min(number, last)) }
 
+  public var hasUntold: Bool { told < last }
+
   public var hasUnsaved: Bool { told != saved }
   public mutating func noteSaved() { saved = told }
 }
