@@ -34,10 +34,7 @@ extension LocalStore {
   package func user(of app: ContainerID) throws(CaravanError) -> UInt32? { try bindings.user(of: app) }
   package func allow(_ app: ContainerID, user: UInt32) throws(CaravanError) { try bindings.allow(app, user: user) }
 
-  /// Tables of the app in which something has happened that none of its connections was told.
-  package func untold(of app: ContainerID) -> [TableID] {
-    tables.filter { $0.key.app == app && $0.value.log.hasUntold }.keys.sorted()
-  }
+  package func untold(of app: ContainerID) -> [TableID] { catalog.untold(of: app) }
 
   /// Ends the app's binding.
   /// - Returns: how many tables it leaves to whoever is this app next.

@@ -153,6 +153,11 @@ final class TableCatalog: StorePart {
   /// Where a connection goes on that names no number: all of the app's have taken what there was up to here.
   func told(of table: TableID) throws(CaravanError) -> UInt64 { try state(table).log.told }
 
+  /// Tables of the app in which something has happened that none of its connections was told.
+  func untold(of app: ContainerID) -> [TableID] {
+    tables.filter { $0.key.app == app && $0.value.log.hasUntold }.keys.sorted()
+  }
+
   /// The app has taken the events up to this number.
   func tell(_ table: TableID, upTo number: UInt64) throws(CaravanError) {
     _ = try state(table)

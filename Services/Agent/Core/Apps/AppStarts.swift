@@ -29,7 +29,8 @@ public struct AppStarts: Sendable {
 
   /// Those whose time has come.
   public func due(at now: UInt64) -> [ContainerID] {
-    waiting.filter { wishes[$0].map { $0.due <= now } ?? true }.sorted { $0.text < $1.text }
+    precondition(waiting.allSatisfy { wishes[$0] != nil }, "an app waits for no time")
+    return waiting.filter { wishes[$0].map { $0.due <= now } ?? true }.sorted { $0.text < $1.text }
   }
 
   /// When the next one's time comes; nil: nobody waits.
@@ -38,6 +39,7 @@ public struct AppStarts: Sendable {
   /// It was started, and is asked to come again after a pause if it does not take what there is.
   public mutating func started(_ app: ContainerID, at now: UInt64) {
     let pause = wishes[app]?.pause ?? shortest
+    precondition((shortest...longest).contains(pause), "an app is started again after \(pause) ms")
     wishes[app] = Wish(due: now + pause, pause: min(pause * 2, longest))
   }
 
