@@ -77,6 +77,9 @@ import Testing
     #expect(app.rights(granted) == [TypeRights(types: [3], own: all, others: all)])
     #expect(Self.access.rights(granted) == [TypeRights(types: [3], own: all, others: .create)])
     #expect(throws: CaravanError.self) { try grants.grant(.write, to: .server) }
+    var silent = TypeGrants.standard
+    try silent.grant([], to: .server)
+    #expect(silent == .standard, "types from before there were server apps are no types with grants of their own")
   }
 
   @Test("CK-09, CK-65: of a public database there is the default zone; Caravan's own zones are not there")
