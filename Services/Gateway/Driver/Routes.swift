@@ -100,7 +100,8 @@ struct Routes: Sendable {
     let body = try Self.object(request.body)
     let minted = try await enroller.mint(
       user: UserID(Self.text(body, "user")), device: DeviceID(Self.text(body, "device")),
-      environment: Self.environment(body), lifetimeSeconds: Self.lifetime(body))
+      environment: Self.environment(body), lifetimeSeconds: Self.lifetime(body),
+      isServerApp: body["server_app"] == .bool(true))
     return HTTPResponse(json: ["token": .string(minted.token), "expires": .string(minted.expires.description)])
   }
 

@@ -122,11 +122,27 @@ extension RecordType {
   /// - Parameter maker: who made it; empty: nobody knows.
   package func isVisible(to viewer: Query.Viewer, madeBy maker: String) -> Bool {
     let grants = grants ?? .standard
+    return grants.rights(of: viewer, isCreator: !maker.isEmpty && maker == viewer.author).contains(.read)
+  }
+}
+
+extension Query.Viewer {
+  /// nil: they have not signed in.
+  fileprivate var author: String? {
+    switch self {
+    case .anonymous: nil
+    case .user(let author), .server(let author): author
+    }
+  }
+}
+
+extension TypeGrants {
+  fileprivate func rights(of viewer: Query.Viewer, isCreator: Bool) -> Rights {
+    assert(viewer.author != nil || !isCreator, "who has not signed in has made a record")
     switch viewer {
-    case .anonymous: return grants.rights(isUser: false, isCreator: false).contains(.read)
-    case .user(let author):
-      let isCreator = !maker.isEmpty && maker == author
-      return grants.rights(isUser: true, isCreator: isCreator).contains(.read)
+    case .anonymous: return rights(isUser: false, isCreator: false)
+    case .user: return rights(isUser: true, isCreator: isCreator)
+    case .server: return rights(isUser: true, isServerApp: true, isCreator: isCreator)
     }
   }
 }
@@ -140,14 +156,14 @@ private enum Visibility: Sendable {
 
   init(_ query: Query, _ type: RecordType) throws(CaravanError) {
     let grants = type.grants ?? .standard
-    switch query.viewer {
-    case nil: self = .all
-    case .anonymous where grants.rights(isUser: false, isCreator: false).contains(.read): self = .all
-    case .user where grants.rights(isUser: true, isCreator: false).contains(.read): self = .all
-    case .user(let author) where grants.rights(isUser: true, isCreator: true).contains(.read):
-      self = .made(try Condition(SystemField.createdBy.definition, .compare(.equal, .text(author))))
-    case .anonymous, .user: throw .noSuchType(query.type)
+    guard let viewer = query.viewer, !grants.rights(of: viewer, isCreator: false).contains(.read) else {
+      self = .all
+      return
     }
+    guard let author = viewer.author, grants.rights(of: viewer, isCreator: true).contains(.read) else {
+      throw .noSuchType(query.type)
+    }
+    self = .made(try Condition(SystemField.createdBy.definition, .compare(.equal, .text(author))))
   }
 }
 

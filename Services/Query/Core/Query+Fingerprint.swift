@@ -12,6 +12,7 @@ extension Query {
     case nil: hash.add("everybody")
     case .anonymous: hash.add("anonymous")
     case .user(let author): hash.add("user \(author)")
+    case .server(let author): hash.add("server \(author)")
     }
     hash.add(text?.text ?? "")
     for argument in text?.arguments ?? [] { hash.add(argument) }

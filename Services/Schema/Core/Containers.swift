@@ -80,7 +80,8 @@ package enum Containers {
   /// What an open suite makes of a container that somebody uses for the first time: theirs, in development.
   package static func firstUse(of id: ContainerID, by asker: Asker) -> RegisteredContainer {
     var container = RegisteredContainer(id: id, name: id.text, owner: nil, environments: [.development])
-    if case .user(let user) = asker { (container.owner, container.developers) = (user, [user]) }
+    // A server app develops nothing, and so owns nothing: it waits for the operator to say whose the container is.
+    if case .user(let user) = asker, ServerApp(user) == nil { (container.owner, container.developers) = (user, [user]) }
     precondition(isUnconfirmed(container), "the operator could not say any more whose the container is")
     return container
   }

@@ -59,6 +59,6 @@ extension DeviceSession {
   private func viewer(of database: DatabaseID) async throws(CaravanError) -> QueryViewer? {
     guard database.owner == nil else { return nil }
     let author = WriterName.author(try await writer(in: database)).map { String($0) }
-    return QueryViewer(author: author ?? "")
+    return QueryViewer(author: author ?? "", server: access.principal.isServerApp)
   }
 }

@@ -14,6 +14,8 @@ extension DeviceSession {
     if case .propose = operation.kind { return }
     guard !operation.container.isEmpty, let container = try? ContainerID(operation.container), container != .system
     else { return }
+    // What no credentials of a server app are for, nobody is asked about: nothing tells whether it is there.
+    _ = try access.container(operation.container)
     try await cloud.schema.admit(user, to: container, in: environment)
   }
 

@@ -35,10 +35,11 @@ actor FrameCodec {
     return try Exchange.decode(plain)
   }
 
-  nonisolated func close(_ reply: ExchangeReply) async throws(CaravanError) -> [UInt8] {
+  /// - Parameter isPlain: whoever asked wants it as it is.
+  nonisolated func close(_ reply: ExchangeReply, isPlain: Bool) async throws(CaravanError) -> [UInt8] {
     let plain = reply.encoded()
     var frame = Frame(plainBytes: UInt32(plain.count), body: plain)
-    if plain.count >= SyncLimits.smallestCompressed, worthCompressing(plain) {
+    if !isPlain, plain.count >= SyncLimits.smallestCompressed, worthCompressing(plain) {
       let body = try await compressed(plain)
       if Compressor.pays(body, for: plain) { (frame.compression, frame.body) = (.zstd, body) }
     }

@@ -1,3 +1,4 @@
+import CaravanAccess
 import CaravanBus
 import CaravanModel
 import CaravanRuntime
@@ -75,7 +76,7 @@ struct NotifierCalls: SessionPart {
   /// nil: it is none of this device's databases.
   private func app(of reference: DatabaseRef?) -> ContainerID? {
     guard let database = try? reference?.model(), database.environment == environment, database.owner == user,
-      database.shard == 0
+      database.shard == 0, (try? session.access.container(database.container.text)) != nil
     else { return nil }
     return database.container
   }

@@ -46,8 +46,8 @@ package final class SyncService: Service {
               let exchange = try await codec.open(frame)
               let session = DeviceSession(
                 device: device, epoch: exchange.epoch, clock: frame.clockMilliseconds, prepaid: prepaid, cloud: cloud)
-              return await parcels.close(
-                try await codec.close(ExchangeReply(results: session.run(exchange.operations))), form)
+              let reply = ExchangeReply(results: await session.run(exchange.operations))
+              return await parcels.close(try await codec.close(reply, isPlain: frame.plainAnswer), form)
             }
           } catch { throw cloud.refusals.told(error) }
         }

@@ -88,10 +88,14 @@ extension QueryViewer {
     switch viewer {
     case .anonymous: self.init()
     case .user(let author): self.init(author: author)
+    case .server(let author): self.init(author: author, server: true)
     }
   }
 
-  public var model: Query.Viewer { author.isEmpty ? .anonymous : .user(author) }
+  public var model: Query.Viewer {
+    guard !author.isEmpty else { return .anonymous }
+    return server ? .server(author) : .user(author)
+  }
 }
 
 extension QueryRequest {

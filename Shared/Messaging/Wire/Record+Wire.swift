@@ -273,14 +273,14 @@ extension TypeGrants {
   public init(_ grants: CaravanModel.TypeGrants) {
     self.init(
       world: UInt32(grants[.world].rawValue), authenticated: UInt32(grants[.authenticated].rawValue),
-      creator: UInt32(grants[.creator].rawValue))
+      creator: UInt32(grants[.creator].rawValue), server: UInt32(grants[.server].rawValue))
   }
 
   /// - Throws: `invalidData` for rights that this release does not know, or that a role cannot have.
   public func model() throws(CaravanError) -> CaravanModel.TypeGrants {
     var grants = CaravanModel.TypeGrants.standard
     let said: [(CaravanModel.TypeGrants.Role, UInt32)] = [
-      (.world, world), (.authenticated, authenticated), (.creator, creator),
+      (.world, world), (.authenticated, authenticated), (.creator, creator), (.server, server),
     ]
     for (role, bits) in said { try grants.grant(CaravanModel.TypeGrants.Rights(wire: bits), to: role) }
     return grants

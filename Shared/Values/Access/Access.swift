@@ -11,14 +11,26 @@ public struct Access: Sendable, Hashable {
 
   // MARK: Databases and zones
 
-  /// - Parameter isPublic: the container's public database; else the principal's private one.
-  /// - Throws: `invalidData` for a malformed name; `zoneDoesNotExist` for Caravan's own container, and for the private
-  ///   database of nobody.
-  public func database(_ container: String, isPublic: Bool = false) throws(CaravanError) -> DatabaseID {
-    let container = try ContainerID(container)
+  /// - Throws: `invalidData` for a malformed name; `zoneDoesNotExist` for Caravan's own container, and for any but the
+  ///   one of a server app, whether or not there is such a container.
+  public func container(_ name: String) throws(CaravanError) -> ContainerID {
+    let container = try ContainerID(name)
     guard container != .system else {
       throw CaravanError(.zoneDoesNotExist, "there is no container '\(container)': use your app's name")
     }
+    if let own = principal.container, container != own {
+      throw CaravanError(
+        .zoneDoesNotExist,
+        "there is no container '\(container)' for these credentials, which are a server app's for '\(own)': the "
+          + "operator adds others (caravan server-app add)")
+    }
+    return container
+  }
+
+  /// - Parameter isPublic: the container's public database; else the principal's private one.
+  /// - Throws: as `container`; `zoneDoesNotExist` for the private database of nobody.
+  public func database(_ container: String, isPublic: Bool = false) throws(CaravanError) -> DatabaseID {
+    let container = try self.container(container)
     guard isPublic || principal.user != nil else {
       throw CaravanError(.zoneDoesNotExist, "a private database is a user's: sign in")
     }
@@ -50,7 +62,7 @@ public struct Access: Sendable, Hashable {
   ///   - granted: types of the container whose grants are not the standard ones.
   public func mayRead(type: UInt32, isTheirs: Bool, _ granted: [GrantedType]) -> Bool {
     let grants = granted.first { $0.versions.contains(type) }?.grants ?? .standard
-    return grants.rights(isUser: principal.user != nil, isCreator: isTheirs).contains(.read)
+    return rights(grants, isCreator: isTheirs).contains(.read)
   }
 
   /// What a commit of theirs may do, as the store is told.
@@ -58,8 +70,12 @@ public struct Access: Sendable, Hashable {
     let isUser = principal.user != nil
     return granted.map { type in
       TypeRights(
-        types: type.versions, own: type.grants.rights(isUser: isUser, isCreator: isUser),
-        others: type.grants.rights(isUser: isUser, isCreator: false))
+        types: type.versions, own: rights(type.grants, isCreator: isUser),
+        others: rights(type.grants, isCreator: false))
     }
+  }
+
+  private func rights(_ grants: TypeGrants, isCreator: Bool) -> TypeGrants.Rights {
+    grants.rights(isUser: principal.user != nil, isServerApp: principal.isServerApp, isCreator: isCreator)
   }
 }

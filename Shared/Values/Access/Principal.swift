@@ -9,9 +9,17 @@ public struct Principal: Sendable, Hashable {
   /// The only one that their credentials are good for.
   public let environment: Environment
 
-  /// The device of a user, which the broker has let in.
-  public init(_ device: EnrolledDevice) { (user, environment) = (device.user, device.environment) }
+  /// The only one of which they may speak, as a server app does; nil: any that their user may use.
+  public let container: ContainerID?
+
+  /// A program on a server, in one of its containers, and no person's device.
+  public var isServerApp: Bool { container != nil }
+
+  /// The device of a user, or a server app, which the broker has let in.
+  public init(_ device: EnrolledDevice) {
+    (user, environment, container) = (device.user, device.environment, device.onlyContainer)
+  }
 
   /// Somebody who has not signed in.
-  public init(anonymousIn environment: Environment) { (user, self.environment) = (nil, environment) }
+  public init(anonymousIn environment: Environment) { (user, self.environment, container) = (nil, environment, nil) }
 }

@@ -81,6 +81,8 @@ public enum Limits {
   }
   /// Subscriptions that one device may have at once.
   public static let subscriptionsPerDevice = 1_000
+  /// MOB-56: containers that the credentials of one server app may be for.
+  public static let containersPerServerApp = 16
   /// A message on the agent's socket.
   public static let appMessageBytes = 1 << 20
   /// Records in one page of a query's answer.

@@ -21,6 +21,8 @@ public struct Query: Sendable, Hashable {
     case anonymous
     /// Somebody who has signed in, by the name that the database has for them as an author.
     case user(String)
+    /// A server app of the container, by the same.
+    case server(String)
   }
 
   /// A zone as the caller has seen it: the answer is to be no older.

@@ -32,6 +32,9 @@ public struct RegisteredContainer: Sendable, Hashable {
   /// Whether the user says how records behave: the owner does, too.
   public func isDeveloper(_ user: UserID) -> Bool { owner == user || developers.contains(user) }
 
-  /// Whether a device of this user is let in.
-  public func mayUse(_ user: UserID) -> Bool { !isForMembers || isDeveloper(user) || invited.contains(user) }
+  /// Whether a device of this user is let in. Server apps are the operator's to let in, with credentials that name the
+  /// container (`Principal.container`).
+  public func mayUse(_ user: UserID) -> Bool {
+    !isForMembers || isDeveloper(user) || invited.contains(user) || ServerApp(user) != nil
+  }
 }

@@ -9,6 +9,8 @@ public struct TypeGrants: Sendable, Hashable {
     case authenticated
     /// The user who made the record, from any of their devices.
     case creator
+    /// The container's server apps. They are users of it as well, and creators of what they make.
+    case server
   }
 
   /// What may be done with records of the type.
@@ -28,8 +30,11 @@ public struct TypeGrants: Sendable, Hashable {
 
   private init(_ rights: [Role: Rights]) { self.rights = rights }
 
-  /// Everybody reads, every user makes records, and who made one changes it.
-  public static let standard = TypeGrants([.world: .read, .authenticated: .create, .creator: [.read, .write]])
+  /// Everybody reads, every user makes records, and who made one changes it. Each role stands in it, as in all grants:
+  /// one to which nothing is granted is as one that nobody names.
+  public static let standard = TypeGrants([
+    .world: .read, .authenticated: .create, .creator: [.read, .write], .server: [],
+  ])
 
   /// What a role may do by itself, whatever the others may.
   public subscript(role: Role) -> Rights { rights[role] ?? [] }
@@ -44,17 +49,20 @@ public struct TypeGrants: Sendable, Hashable {
       throw CaravanError(.invalidData, "a record has a creator once it is made: grant 'create' to authenticated")
     case _ where granted.contains(.write) && !granted.contains(.read):
       throw CaravanError(.invalidData, "who writes a record sees it: grant \(role.rawValue) 'read' with 'write'")
-    case .world, .authenticated, .creator: rights[role] = granted
+    case .world, .authenticated, .creator, .server: rights[role] = granted
     }
   }
 
   /// What somebody may do with a record, or with a free name: what each of their roles may.
   /// - Parameters:
   ///   - isUser: they are signed in, and may use the container.
+  ///   - isServerApp: they are one of the container's programs on servers.
   ///   - isCreator: the record is there, and they made it.
-  public func rights(isUser: Bool, isCreator: Bool) -> Rights {
+  public func rights(isUser: Bool, isServerApp: Bool = false, isCreator: Bool) -> Rights {
     assert(isUser || !isCreator, "a record's creator is a user")
+    assert(isUser || !isServerApp, "a server app makes records under a name of its own")
     return self[.world].union(isUser ? self[.authenticated] : []).union(isCreator ? self[.creator] : [])
+      .union(isServerApp ? self[.server] : [])
   }
 }
 

@@ -38,6 +38,30 @@ struct ConnectionTests {
     #expect(table.count == 0 && table.devices == 0)
   }
 
+  @Test("MOB-56, TRU-08: a server app has more connections than a device, and is cut off beyond its own bound")
+  func serverApps() throws {
+    let limits = ConnectionLimits(each: 2, eachServerApp: 3, all: 100)
+    var table = ConnectionTable(limits, signer: "D")
+    let name = try ServerApp("billing").user.text
+    func open(_ numbers: ClosedRange<UInt64>, _ key: String, issuer: String, name: String) {
+      for number in numbers {
+        table.opened(BrokerConnection(id: .init(server: "S", number: number), key: key, issuer: issuer, name: name))
+      }
+    }
+    open(1...3, "app", issuer: "A", name: name)
+    open(11...19, "service", issuer: "A", name: "svc_sync")
+    open(21...22, "device", issuer: "D", name: "cam_1")
+    #expect(table.crowds.isEmpty && table.devices == 1)
+    open(4...4, "app", issuer: "A", name: name)
+    let crowd = try #require(table.crowd(of: "app"))
+    #expect(crowd.count == 4 && crowd.limit == 3 && crowd.isServerApp && crowd.name == name)
+    // Whatever a device is called, whoever signed it makes it one.
+    open(31...33, "false", issuer: "D", name: name)
+    #expect(table.crowd(of: "false")?.limit == 2 && table.devices == 2)
+    table.closed(.init(server: "S", number: 2))
+    #expect(table.crowd(of: "app") == nil)
+  }
+
   @Test("TRU-08: the warning comes at 80 %, once, and again after it was far from there")
   func warning() {
     var table = ConnectionTable(ConnectionLimits(each: 4, all: 100), signer: "D")

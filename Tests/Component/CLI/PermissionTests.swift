@@ -238,6 +238,57 @@ struct PermissionTests {
     }
   }
 
+  @Test(
+    "MOB-56: a server app speaks in its containers alone, hears nothing but its inboxes, and ends when it is revoked")
+  func serverApps() async throws {
+    try await Self.with { cluster in
+      let app = try ServerApp("billing")
+      let (shop, diary) = (try ContainerID("shop"), try ContainerID("diary"))
+      let names = [
+        app.device(in: shop, enrolment: 1, .development), app.device(in: diary, enrolment: 4, .development),
+      ]
+      let seconds = cluster.host.clock.wallTime.milliseconds / 1000 - 5
+      let credentials = try cluster.keys.credentials(
+        named: app.user.text, .serverApp(app, as: names), at: seconds)
+      #expect(credentials.jwt.claims.userTag == app.user.text && credentials.jwt.claims.expires == nil)
+      let places = ["server--billing.shop_1", "server--billing.diary_4"]
+      for place in places {
+        let own = ["exchange", "chunks.3", "acks.5"].map { "PUB edge.\(place).\($0) 2\r\nhi" }
+        #expect(
+          try cluster.broker.answers(credentials, own + ["SUB inbox.\(place).r.x.* 1", "SUB inbox.\(place).notify 2"])
+            == [])
+      }
+      let others =
+        [
+          "album_1", "shop_2", "shop_1_production", "shop", "shop_1.x", "diary_1", "*", "*_1",
+        ].map { "server--billing.\($0)" } + ["server--other.shop_1", "ann.shop_1", "ann.cam-1_1", "*.shop_1"]
+      for subject in Self.ears + others.flatMap({ ["inbox.\($0).>", "inbox.\($0).notify"] })
+        + ["inbox.server--billing.>", "inbox.*.*.notify", "edge.server--billing.shop_1.exchange", "$SRV.>"]
+      where !places.contains(where: { subject.hasPrefix("inbox.\($0).") }) {
+        let answers = try cluster.broker.answers(credentials, ["SUB \(subject) 1"])
+        #expect(answers.contains { $0.contains("Permissions Violation for Sub") }, "\(subject)")
+      }
+      for subject in Self.secrets + others.map({ "edge.\($0).exchange" })
+        + places.flatMap({ ["inbox.\($0).notify", "inbox.\($0).r.x.1", "edge.\($0).renew", "edge.\($0).other"] })
+        + ["$SRV.PING", "$SYS.REQ.CLAIMS.UPDATE", "_INBOX.x", "ext.shop.orders"]
+      {
+        let answers = try cluster.broker.answers(credentials, ["PUB \(subject) 2\r\nhi"])
+        #expect(answers.contains { $0.contains("Permissions Violation for Publish") }, "\(subject)")
+      }
+      let ears = (1...140).map { "SUB inbox.\(places[0]).r.\($0) \($0)" }
+      #expect(try !cluster.broker.answers(credentials, ears).isEmpty, "subscriptions have a bound")
+      let connected = try await cluster.connect(credentials)
+      let session = try BusSession(
+        url: cluster.url, tls: nil, credentials: cluster.keys.credentialsFile(.system), name: "test")
+      try await session.with(cluster.host) { bus throws(CaravanError) in
+        try await cluster.keys.revoke([credentials.key.publicKey], over: bus, cluster.host)
+      }
+      try await eventually("the connection ends") { !connected.isConnected }
+      #expect(try !cluster.broker.answers(credentials, []).isEmpty)
+      await connected.drain(deadline: .milliseconds(100))
+    }
+  }
+
   @Test("a service may answer whoever asks it")
   func answering() async throws {
     try await Self.with { cluster in

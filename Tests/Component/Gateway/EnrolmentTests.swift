@@ -56,6 +56,32 @@ struct EnrolmentTests {
     }
   }
 
+  @Test(
+    "MOB-56: a user's id that somebody chooses makes no server app; who means one says so, and its key is not forgotten"
+  )
+  func serverApps() async throws {
+    try await GatewayCluster.with { cluster in
+      let app = try ServerApp("billing")
+      func mint(_ user: String, _ more: String = "") async throws -> GatewayCluster.Answer {
+        try await cluster.ask(
+          "POST", "/v1/enrolment-tokens", #"{"user": "\#(user)", "device": "shop"\#(more)}"#,
+          admin: GatewayCluster.adminToken)
+      }
+      for (user, more) in [
+        (app.user.text, ""), (app.user.text, #", "server_app": false"#), (app.user.text, #", "server_app": "true""#),
+        ("ann", #", "server_app": true"#),
+      ] {
+        let answer = try await mint(user, more)
+        #expect(answer.status == 400 && answer.text.contains("server app"), "\(user)\(more): \(answer.text)")
+      }
+      let minted = try await mint(app.user.text, #", "server_app": true"#)
+      let token = try #require(minted.json["token"]?.stringValue)
+      #expect(try await cluster.enrol(token, .generate(.user)).status == 200)
+      let known = try await cluster.ask("GET", "/v1/devices/\(app.user)/shop", admin: GatewayCluster.adminToken)
+      #expect(known.json["credentials_end"] == .bool(false))
+    }
+  }
+
   @Test("of many that race with one token, one wins")
   func race() async throws {
     try await GatewayCluster.with { cluster in

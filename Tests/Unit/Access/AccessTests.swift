@@ -38,6 +38,50 @@ import Testing
     }
   }
 
+  @Test("MOB-56: a server app speaks of one container; of any other it hears the same, whatever there is")
+  func serverApps() throws {
+    let app = try ServerApp("billing")
+    let shop = try ContainerID("shop")
+    let principal = Principal(app.device(in: shop, enrolment: 2, .production))
+    let access = Access(principal)
+    #expect(principal.isServerApp && principal.container == shop && principal.user == app.user)
+    #expect(!Self.access.principal.isServerApp && !Self.anonymous.principal.isServerApp)
+    #expect(
+      try access.database("shop", isPublic: true)
+        == DatabaseID(container: shop, environment: .production, owner: nil))
+    #expect(
+      try access.database("shop") == DatabaseID(container: shop, environment: .production, owner: app.user))
+    for (container, code) in [
+      ("album", ErrorCode.zoneDoesNotExist), ("caravan", .zoneDoesNotExist), ("A", .invalidData),
+    ] {
+      #expect(Self.code { () throws(CaravanError) in _ = try access.container(container) } == code)
+      for isPublic in [false, true] {
+        #expect(
+          Self.code { () throws(CaravanError) in _ = try access.database(container, isPublic: isPublic) } == code)
+      }
+    }
+  }
+
+  @Test("MOB-56, CK-04: a server app may what users may, and what a type grants to server apps")
+  func serverRights() throws {
+    let app = Access(Principal(try ServerApp("billing").device(in: ContainerID("shop"), enrolment: 1, .development)))
+    var grants = TypeGrants.standard
+    try grants.grant([], to: .world)
+    let standard = [GrantedType(name: "t", versions: [3], grants: grants)]
+    #expect(app.rights(standard) == [TypeRights(types: [3], own: [.create, .read, .write], others: .create)])
+    #expect(!app.mayRead(type: 3, isTheirs: false, standard) && app.mayRead(type: 3, isTheirs: true, standard))
+    try grants.grant([.read, .write], to: .server)
+    let granted = [GrantedType(name: "t", versions: [3], grants: grants)]
+    #expect(app.mayRead(type: 3, isTheirs: false, granted) && !Self.access.mayRead(type: 3, isTheirs: false, granted))
+    let all: TypeGrants.Rights = [.create, .read, .write]
+    #expect(app.rights(granted) == [TypeRights(types: [3], own: all, others: all)])
+    #expect(Self.access.rights(granted) == [TypeRights(types: [3], own: all, others: .create)])
+    #expect(throws: CaravanError.self) { try grants.grant(.write, to: .server) }
+    var silent = TypeGrants.standard
+    try silent.grant([], to: .server)
+    #expect(silent == .standard, "types from before there were server apps are no types with grants of their own")
+  }
+
   @Test("CK-09, CK-65: of a public database there is the default zone; Caravan's own zones are not there")
   func zones() throws {
     let (own, shared) = (try Self.access.database("album"), try Self.access.database("album", isPublic: true))

@@ -9,6 +9,7 @@ import Testing
     arguments: [
       ("world=nothing", .world, []), ("world=read", .world, .read),
       ("authenticated=create+read", .authenticated, [.create, .read]),
+      ("server=create+read+write", .server, [.create, .read, .write]),
       ("creator=read+write", .creator, [.read, .write]),
     ] as [(String, TypeGrants.Role, TypeGrants.Rights)])
   func understood(text: String, role: TypeGrants.Role, rights: TypeGrants.Rights) throws {

@@ -5,14 +5,21 @@ public import CaravanModel
 public struct ConnectionLimits: Sendable, Hashable {
   /// Of one device.
   public var each: Int
+  /// Of one server app, which runs on several machines.
+  public var eachServerApp: Int
   /// Of the account, services included.
   public var all: Int
 
   public static let standardEach = 4
+  public static let standardEachServerApp = 64
   public static let standardAll = 50_000
 
-  public init(each: Int = standardEach, all: Int = standardAll) {
+  public init(
+    each: Int = standardEach, eachServerApp: Int = standardEachServerApp, all: Int = standardAll
+  ) {
+    precondition(each > 0 && eachServerApp > 0 && all > 0, "a bound of no connections lets nobody in")
     self.each = each
+    self.eachServerApp = eachServerApp
     self.all = all
   }
 
@@ -58,6 +65,9 @@ public struct BrokerConnection: Sendable, Hashable {
       issuer: client["issuer_key"]?.stringValue ?? "", name: client["name_tag"]?.stringValue ?? "")
   }
 
+  /// Whether it is a server app's: the account's own key signs these, and services, whose names are other ones.
+  public var isServerApp: Bool { (try? UserID(name)).flatMap { ServerApp($0) } != nil }
+
   /// One of the list of a broker's connections.
   public init?(listed: JSON, by server: String) {
     guard let number = listed["cid"]?.intValue else { return nil }
@@ -67,7 +77,7 @@ public struct BrokerConnection: Sendable, Hashable {
   }
 }
 
-/// Which connections there are, and of which devices there are too many.
+/// Which connections there are, and of which devices and server apps there are too many.
 public struct ConnectionTable: Sendable {
   private let limits: ConnectionLimits
   /// Whose users are devices.
@@ -78,6 +88,7 @@ public struct ConnectionTable: Sendable {
 
   private struct Owner {
     let name: String
+    let isServerApp: Bool
     var count: Int
   }
 
@@ -90,7 +101,12 @@ public struct ConnectionTable: Sendable {
   public var count: Int { connections.count }
 
   /// Devices that are connected now.
-  public var devices: Int { owners.count }
+  public var devices: Int { owners.values.count { !$0.isServerApp } }
+
+  /// Those of services are not counted, nor those of programs that decide conflicts.
+  private func isCounted(_ connection: BrokerConnection) -> Bool {
+    connection.issuer == signer || connection.isServerApp
+  }
 
   public mutating func opened(_ connection: BrokerConnection) {
     // What a broker tells of a connection last is true of it: it may be another user's than was told before.
@@ -99,8 +115,9 @@ public struct ConnectionTable: Sendable {
       closed(known.id)
     }
     connections[connection.id] = connection
-    if connection.issuer == signer {
-      owners[connection.key, default: Owner(name: connection.name, count: 0)].count += 1
+    if isCounted(connection) {
+      let isServerApp = connection.issuer != signer
+      owners[connection.key, default: Owner(name: connection.name, isServerApp: isServerApp, count: 0)].count += 1
     }
     checkInvariants()
   }
@@ -111,16 +128,18 @@ public struct ConnectionTable: Sendable {
     // All of many are not counted again after each.
     guard connections.count <= 64 else { return }
     assert(
-      owners.values.reduce(0) { $0 + $1.count } == connections.values.count { $0.issuer == signer },
+      owners.values.reduce(0) { $0 + $1.count } == connections.values.count(where: isCounted),
       "a connection is counted for no device, or for another one")
     assert(owners.values.allSatisfy { $0.count > 0 }, "a device without connections is counted")
   }
 
   /// One that is not known has ended already, as far as anybody knows.
   public mutating func closed(_ id: BrokerConnection.ID) {
-    guard let connection = connections.removeValue(forKey: id), connection.issuer == signer else { return }
-    guard let owner = owners[connection.key] else { preconditionFailure("a connection of a device was not counted") }
-    owners[connection.key] = owner.count > 1 ? Owner(name: owner.name, count: owner.count - 1) : nil
+    guard let connection = connections.removeValue(forKey: id), isCounted(connection) else { return }
+    guard var owner = owners[connection.key] else { preconditionFailure("a connection of a device was not counted") }
+    owner.count -= 1
+    precondition(owner.count >= 0, "a device has less than no connections")
+    owners[connection.key] = owner.count > 0 ? owner : nil
     checkInvariants()
   }
 
@@ -131,17 +150,22 @@ public struct ConnectionTable: Sendable {
     for connection in listed { opened(connection) }
   }
 
-  /// A device with more connections than it may have.
+  /// A device, or a server app, with more connections than it may have.
   public struct Crowd: Sendable, Hashable {
     public let key: String
     public let name: String
     public let count: Int
+    public let limit: Int
+    public let isServerApp: Bool
   }
 
   public func crowd(of key: String) -> Crowd? {
-    guard let owner = owners[key], owner.count > limits.each else { return nil }
+    guard let owner = owners[key] else { return nil }
+    let limit = owner.isServerApp ? limits.eachServerApp : limits.each
+    guard owner.count > limit else { return nil }
     precondition(owner.count <= count, "a device has more connections than there are")
-    return Crowd(key: key, name: owner.name, count: owner.count)
+    return Crowd(
+      key: key, name: owner.name, count: owner.count, limit: limit, isServerApp: owner.isServerApp)
   }
 
   public var crowds: [Crowd] { owners.keys.sorted().compactMap(crowd) }

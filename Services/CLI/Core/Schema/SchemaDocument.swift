@@ -150,12 +150,13 @@ extension FieldKind {
 }
 
 extension TypeGrants.Role {
-  /// As CloudKit calls it.
+  /// As CloudKit calls it; it has none for server apps.
   var schemaName: String {
     switch self {
     case .world: "_world"
     case .authenticated: "_icloud"
     case .creator: "_creator"
+    case .server: "_server"
     }
   }
 }

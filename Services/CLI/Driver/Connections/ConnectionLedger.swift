@@ -134,8 +134,11 @@ actor ConnectionLedger {
       for crowd in new {
         revocations.add()
         host.log.error(
-          "a device has too many connections, its credentials are void from now on; caravan device renew, on the "
-            + "device, makes new ones", [.device: crowd.name, .count: crowd.count, .limit: limits.each])
+          crowd.isServerApp
+            ? "a server app has too many connections, its credentials are void from now on; caravan server-app revoke, "
+              + "then add, makes new ones"
+            : "a device has too many connections, its credentials are void from now on; caravan device renew, on the "
+              + "device, makes new ones", [.device: crowd.name, .count: crowd.count, .limit: crowd.limit])
       }
     } catch {
       for crowd in new { revoked.remove(crowd.key) }

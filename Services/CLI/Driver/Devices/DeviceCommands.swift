@@ -41,34 +41,24 @@ enum DeviceCommands {
     ) { options, terminal in try await list(options, terminal) },
   ]
 
-  private static func text(_ json: JSON, _ name: String) throws(CaravanError) -> String {
-    guard let text = json[name]?.stringValue else {
-      throw CaravanError(.internalError, "the gateway's answer lacks \"\(name)\": do it and this program fit together?")
-    }
-    return text
-  }
-
   // MARK: Add
 
   private static func add(_ options: Options, _ terminal: Terminal) async throws(CaravanError) {
-    let user = try UserID(options[user])
+    let user = try person(options[user])
     let device = try DeviceID(options[name])
     let environment = try Environment(flag: options[environment])
     let file = options[out]
     let deployment = Deployment(options: options, host: terminal.host)
     let gateway = try deployment.gatewayClient()
-    if unsafe access(file, F_OK) == 0 {
+    if CredentialsFile.exists(file) {
       try await confirm(file, user, device, environment, gateway, of: deployment)
       _ = try deployment.issueCertificate(of: device, beside: file)
       return terminal.say("device '\(device)' of user '\(user)' is enrolled already: \(file)")
     }
-    // A place for the credentials comes first: without it the device would be enrolled and nobody could be it.
-    try reserve(file)
-    do throws(CaravanError) {
-      try TextFile.writeSecret(try await enrol(user, device, environment, gateway).rendered, to: file)
-    } catch {
-      unsafe unlink(file)
-      throw error
+    try await CredentialsFile.write(file) { () async throws(CaravanError) in
+      let key = try crypto { () throws(CryptoError) in try NKey.generate(.user) }
+      let jwt = try await gateway.enrol(user, device, environment, key).jwt
+      return try crypto { () throws(CryptoError) in try Credentials(jwt: jwt, key: key) }
     }
     let certificate = try deployment.issueCertificate(of: device, beside: file)
     let demand = try demand(of: deployment, certificate)
@@ -85,37 +75,6 @@ enum DeviceCommands {
       certificate.map { "\($0.key) as tls-key" },
     ].compactMap(\.self)
     return files.isEmpty ? "" : "; it needs \(files.joined(separator: ", "))"
-  }
-
-  private static func reserve(_ file: String) throws(CaravanError) {
-    let descriptor = unsafe open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else {
-      let reason = unsafe strerror(errno).map { unsafe String(cString: $0) } ?? "error \(errno)"
-      throw CaravanError(.invalidData, "cannot write '\(file)': \(reason)")
-    }
-    close(descriptor)
-  }
-
-  private static func enrol(
-    _ user: UserID, _ device: DeviceID, _ environment: Environment, _ gateway: GatewayClient
-  ) async throws(CaravanError) -> Credentials {
-    let key = try crypto { () throws(CryptoError) in try NKey.generate(.user) }
-    let minted = try await gateway.call(
-      "POST", "/v1/enrolment-tokens",
-      ["user": .string(user.text), "device": .string(device.text), "environment": .string(environment.rawValue)])
-    let enrolled = try await gateway.call(
-      "POST", "/v1/enrol", ["token": .string(text(minted, "token")), "public_key": .string(key.publicKey.text)])
-    let token = try text(enrolled, "jwt")
-    let credentials = try crypto { () throws(CryptoError) in try Credentials(jwt: JWT(verifying: token), key: key) }
-    let claims = credentials.jwt.claims
-    // A gateway that knows nothing of environments enrols for development, whatever it is asked.
-    guard try EnrolledDevice(credentials: claims.name, user: claims.userTag).environment == environment else {
-      throw CaravanError(
-        .featureDisabled,
-        "the gateway did not enrol '\(device)' for \(environment.rawValue): update it, then revoke "
-          + "the device and add it again")
-    }
-    return credentials
   }
 
   /// That the file holds this device's credentials and that they still count: the command may be run again.
@@ -149,7 +108,7 @@ enum DeviceCommands {
     let user = try await holder(of: device, options[owner], gateway)
     let path = "/v1/devices/\(user)/\(device)"
     let record = try await gateway.call("GET", path)
-    let publicKey = try text(record, "public_key")
+    let publicKey = try GatewayClient.text(record, "public_key")
     let key = try crypto { () throws(CryptoError) in try PublicNKey(publicKey, kind: .user) }
     try await deployment.revoke(key, isEnding: record["credentials_end"] == .bool(true))
     _ = try await gateway.call("DELETE", path)
@@ -160,10 +119,10 @@ enum DeviceCommands {
   private static func holder(
     of device: DeviceID, _ given: String?, _ gateway: GatewayClient
   ) async throws(CaravanError) -> UserID {
-    if let given { return try UserID(given) }
+    if let given { return try person(given) }
     var users: [String] = []
-    for known in try await all(gateway) where known["device"]?.stringValue == device.text {
-      users.append(try text(known, "user"))
+    for known in try await persons(gateway) where known["device"]?.stringValue == device.text {
+      users.append(try GatewayClient.text(known, "user"))
     }
     guard let user = users.first else {
       throw CaravanError(.noSuchObject, "there is no device '\(device)': `caravan device list` shows them")
@@ -175,34 +134,38 @@ enum DeviceCommands {
     return try UserID(user)
   }
 
-  /// Every device, page by page; one that was changed meanwhile once, as it was last.
-  private static func all(_ gateway: GatewayClient) async throws(CaravanError) -> [JSON] {
-    var devices: [String: JSON] = [:]
-    var path = "/v1/devices"
-    while true {
-      let page = try await gateway.call("GET", path)
-      for device in page["devices"]?.arrayValue ?? [] {
-        devices["\(try text(device, "user"))/\(try text(device, "device"))"] = device
-      }
-      guard let next = page["next"]?.stringValue else { break }
-      path = "/v1/devices?from=\(next)"
+  /// Server apps have commands of their own.
+  private static func persons(_ gateway: GatewayClient) async throws(CaravanError) -> [JSON] {
+    var devices: [JSON] = []
+    for device in try await gateway.devices()
+    where ServerApp(try UserID(GatewayClient.text(device, "user"))) == nil {
+      devices.append(device)
     }
-    return devices.sorted { $0.key < $1.key }.map(\.value)
+    return devices
+  }
+
+  /// - Throws: `invalidData` for the user of a server app.
+  private static func person(_ text: String) throws(CaravanError) -> UserID {
+    let user = try UserID(text)
+    if let app = ServerApp(user) {
+      throw CaravanError(.invalidData, "'\(user)' is the server app '\(app)': caravan server-app add|revoke|list")
+    }
+    return user
   }
 
   // MARK: List
 
   private static func list(_ options: Options, _ terminal: Terminal) async throws(CaravanError) {
     let gateway = try Deployment(options: options, host: terminal.host).gatewayClient()
-    let devices = try await all(gateway)
+    let devices = try await persons(gateway)
     if options[json] { return terminal.say(JSON.array(devices).encoded()) }
     var table = TextTable(["DEVICE", "USER", "ENVIRONMENT", "ENROLLED", "STATE"])
     for device in devices {
       let revoked = device["revoked"]?.stringValue
       table.add([
-        try text(device, "device"), try text(device, "user"),
+        try GatewayClient.text(device, "device"), try GatewayClient.text(device, "user"),
         device["environment"]?.stringValue ?? Environment.development.rawValue,
-        String(try text(device, "issued").prefix(19)),
+        String(try GatewayClient.text(device, "issued").prefix(19)),
         revoked.map { "revoked \($0.prefix(19))" } ?? "active",
       ])
     }

@@ -102,6 +102,17 @@ package enum Holder: String, Sendable, CaseIterable {
   }
 }
 
+extension UserClaims {
+  /// Of a server app, under one name for each of its containers. These names are tags as well, so that the program
+  /// finds in its credentials as whom it speaks.
+  static func serverApp(_ app: ServerApp, as names: [EnrolledDevice]) -> UserClaims {
+    precondition(names.allSatisfy { $0.user == app.user }, "the credentials of '\(app)' would be another's as well")
+    return UserClaims(
+      .explicit(.serverApp(as: names)), tags: ["user:\(app.user)"] + names.map { "container:\($0.token)" },
+      limits: .device)
+  }
+}
+
 extension UserLimits {
   /// Of a device's connection: an agent has some forty subscriptions, one for each answer that it waits for.
   static let device = UserLimits(subscriptions: 128, payload: Int64(NATSConfiguration.messageBytes))
@@ -121,6 +132,15 @@ extension Permissions {
   static let device = Permissions(
     publish: Rules(allow: ["edge.{{tag(user)}}.{{name()}}.>"]),
     subscribe: Rules(allow: ["inbox.{{tag(user)}}.{{name()}}.>", "inbox.{{name()}}.r.>", "inbox.{{name()}}.notify"]))
+
+  /// Of a server app (MOB-56): what a device has, for each of its names, and no renewal, as its credentials stay good.
+  static func serverApp(as names: [EnrolledDevice]) -> Permissions {
+    precondition(!names.isEmpty, "an empty list of subjects allows all there are")
+    let places = names.map { "edge.\($0.user).\($0.token)" }
+    return Permissions(
+      publish: Rules(allow: places.flatMap { ["\($0).exchange", "\($0).chunks.*", "\($0).acks.*"] }),
+      subscribe: Rules(allow: names.map { "\($0.inbox).>" }))
+  }
 
   /// Of a program that decides the conflicts of one record type (CK-36): it hears disputes of that type, answers each
   /// once, and neither asks nor hears anything else.

@@ -157,10 +157,11 @@ struct KeyDirectory: Sendable {
   }
 
   /// Credentials for somebody new, whom the keys of this deployment vouch for.
+  /// - Parameter key: theirs; nil: they have none yet.
   func credentials(
-    named name: String, _ claims: UserClaims, at seconds: Int64
+    named name: String, _ claims: UserClaims, for key: NKey? = nil, at seconds: Int64
   ) throws(CaravanError) -> Credentials {
-    let key = try crypto { () throws(CryptoError) in try NKey.generate(.user) }
+    let key = if let key { key } else { try crypto { () throws(CryptoError) in try NKey.generate(.user) } }
     let token = try sign(
       JWTClaims(subject: key.publicKey, name: name, issuedAt: seconds, .user(claims)), with: accountKey)
     return try crypto { () throws(CryptoError) in try Credentials(jwt: token, key: key) }

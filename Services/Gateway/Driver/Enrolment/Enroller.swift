@@ -32,10 +32,20 @@ package struct Enroller: Sendable {
     package let expires: WallTime
   }
 
-  /// - Throws: `objectExists` when the device is enrolled already; `invalidData` for a lifetime out of range.
+  /// - Parameter isServerApp: whether a server app is meant: whoever lets people choose the ids of users makes none.
+  /// - Throws: `objectExists` when the device is enrolled already; `invalidData` for a lifetime out of range, and for a
+  ///   user who is not what is meant.
   package func mint(
-    user: UserID, device: DeviceID, environment: CaravanModel.Environment, lifetimeSeconds: Int64
+    user: UserID, device: DeviceID, environment: CaravanModel.Environment, lifetimeSeconds: Int64,
+    isServerApp: Bool = false
   ) async throws(CaravanError) -> Minted {
+    guard (ServerApp(user) != nil) == isServerApp else {
+      throw CaravanError(
+        .invalidData,
+        isServerApp
+          ? "user '\(user)' is no server app"
+          : "user '\(user)' would be a server app, not a person: choose another id, or say caravan server-app add")
+    }
     guard EnrolmentToken.lifetimeSeconds.contains(lifetimeSeconds) else {
       let range = EnrolmentToken.lifetimeSeconds
       throw CaravanError(.invalidData, "ttl_seconds must be \(range.lowerBound) to \(range.upperBound)")
@@ -155,7 +165,8 @@ package struct Enroller: Sendable {
       let device = EnrolledDevice(
         user: token.user, device: token.device, enrolment: try DeviceRecord.enrolment(after: known?.record),
         environment: token.environment)
-      let record = DeviceRecord(device: device, key: key.text, issued: now)
+      // Besides what is signed here a server app has credentials that do not end (`caravan server-app add`).
+      let record = DeviceRecord(device: device, key: key.text, issued: now, ends: ServerApp(device.user) == nil)
       if try await registry.save(record, over: known) { return record }
     }
     throw CaravanError(.serverBusy, "device '\(token.device)' is being enrolled by others: ask again")

@@ -275,13 +275,23 @@ struct Standings {
 }
 
 extension Query.Viewer {
+  /// Before the author who is a server app: no author's name has a colon.
+  private static let serverMark = "server:"
+
   /// As the index keeps it; an author has a name.
   var text: String {
     switch self {
     case .anonymous: ""
     case .user(let author): author
+    case .server(let author): Self.serverMark + author
     }
   }
 
-  init(text: String) { self = text.isEmpty ? .anonymous : .user(text) }
+  init(text: String) {
+    guard !text.isEmpty else {
+      self = .anonymous
+      return
+    }
+    self = text.hasPrefix(Self.serverMark) ? .server(String(text.dropFirst(Self.serverMark.count))) : .user(text)
+  }
 }

@@ -14,9 +14,14 @@ public struct UserClaims: Hashable, Sendable {
   public var issuerAccount: PublicNKey?
   /// "key:value", in lower case: the server folds them.
   public var tags: [String]
+  /// With explicit permissions; a scoped user's are the template's.
+  public var limits: UserLimits
 
-  public init(_ authority: Authority, issuerAccount: PublicNKey? = nil, tags: [String] = []) {
+  public init(
+    _ authority: Authority, issuerAccount: PublicNKey? = nil, tags: [String] = [], limits: UserLimits = UserLimits()
+  ) {
     self.authority = authority
+    self.limits = limits
     self.issuerAccount = issuerAccount
     self.tags = tags
   }
@@ -26,17 +31,16 @@ public struct UserClaims: Hashable, Sendable {
     tags.first { $0.hasPrefix("\(key):") }.map { String($0.dropFirst(key.count + 1)) }
   }
 
-  /// No limits on subscriptions, data and payload. Their absence marks a scoped user.
-  static let unlimited: [(String, JSON)] = [("subs", -1), ("data", -1), ("payload", -1)]
-
   init(_ nats: ClaimReader) throws(CryptoError) {
     var tags: [String] = []
     for element in try nats.optionalArray("tags") ?? [] { tags.append(try nats.string(element, "tags")) }
     let permissions = try Permissions(nats)
     let subscriptions = try nats.optionalInteger("subs") ?? 0
+    let isScoped = permissions == Permissions() && subscriptions == 0
     self.init(
-      permissions == Permissions() && subscriptions == 0 ? .scoped : .explicit(permissions),
-      issuerAccount: try nats.optionalKey("issuer_account", kind: .account), tags: tags)
+      isScoped ? .scoped : .explicit(permissions),
+      issuerAccount: try nats.optionalKey("issuer_account", kind: .account), tags: tags,
+      limits: isScoped ? UserLimits() : try UserLimits(nats))
   }
 
   var json: JSON.Object {
@@ -45,8 +49,9 @@ public struct UserClaims: Hashable, Sendable {
       case .scoped: [:]
       case .explicit(let permissions): permissions.json
       }
+    // The absence of limits marks a scoped user.
     if authority != .scoped {
-      for (name, value) in Self.unlimited { object[name] = value }
+      for member in limits.json.members { object[member.name] = member.value }
     }
     object["issuer_account"] = issuerAccount?.json
     if !tags.isEmpty { object["tags"] = .array(tags.map { .string($0) }) }

@@ -102,6 +102,7 @@ public struct Frame: WireMessage, Equatable {
   public var parcel: Parcel?
   public var most: UInt32
   public var clockMilliseconds: UInt64
+  public var plainAnswer: Bool
 
   public init(
     compression: FrameCompression = .none,
@@ -109,7 +110,8 @@ public struct Frame: WireMessage, Equatable {
     body: [UInt8] = [],
     parcel: Parcel? = nil,
     most: UInt32 = 0,
-    clockMilliseconds: UInt64 = 0
+    clockMilliseconds: UInt64 = 0,
+    plainAnswer: Bool = false
   ) {
     self.compression = compression
     self.plainBytes = plainBytes
@@ -117,6 +119,7 @@ public struct Frame: WireMessage, Equatable {
     self.parcel = parcel
     self.most = most
     self.clockMilliseconds = clockMilliseconds
+    self.plainAnswer = plainAnswer
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Frame> {
@@ -127,6 +130,7 @@ public struct Frame: WireMessage, Equatable {
     if let parcel { m.pointee.parcel = parcel.pack(into: &arena) }
     if most != 0 { m.pointee.has_most = 1; m.pointee.most = most }
     if clockMilliseconds != 0 { m.pointee.has_clock_milliseconds = 1; m.pointee.clock_milliseconds = clockMilliseconds }
+    if plainAnswer { m.pointee.has_plain_answer = 1; m.pointee.plain_answer = plainAnswer ? 1 : 0 }
     return m
   }
 
@@ -137,6 +141,7 @@ public struct Frame: WireMessage, Equatable {
     parcel = if let p = m.pointee.parcel { try Parcel(c: p) } else { nil }
     most = m.pointee.has_most != 0 ? m.pointee.most : 0
     clockMilliseconds = m.pointee.has_clock_milliseconds != 0 ? m.pointee.clock_milliseconds : 0
+    plainAnswer = m.pointee.has_plain_answer != 0 ? m.pointee.plain_answer != 0 : false
   }
 
   static let shape = 205

@@ -965,15 +965,18 @@ public struct TypeGrants: WireMessage, Equatable {
   public var world: UInt32
   public var authenticated: UInt32
   public var creator: UInt32
+  public var server: UInt32
 
   public init(
     world: UInt32 = 0,
     authenticated: UInt32 = 0,
-    creator: UInt32 = 0
+    creator: UInt32 = 0,
+    server: UInt32 = 0
   ) {
     self.world = world
     self.authenticated = authenticated
     self.creator = creator
+    self.server = server
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__TypeGrants> {
@@ -981,6 +984,7 @@ public struct TypeGrants: WireMessage, Equatable {
     if world != 0 { m.pointee.has_world = 1; m.pointee.world = world }
     if authenticated != 0 { m.pointee.has_authenticated = 1; m.pointee.authenticated = authenticated }
     if creator != 0 { m.pointee.has_creator = 1; m.pointee.creator = creator }
+    if server != 0 { m.pointee.has_server = 1; m.pointee.server = server }
     return m
   }
 
@@ -988,6 +992,7 @@ public struct TypeGrants: WireMessage, Equatable {
     world = m.pointee.has_world != 0 ? m.pointee.world : 0
     authenticated = m.pointee.has_authenticated != 0 ? m.pointee.authenticated : 0
     creator = m.pointee.has_creator != 0 ? m.pointee.creator : 0
+    server = m.pointee.has_server != 0 ? m.pointee.server : 0
   }
 
   static let shape = 17

@@ -253,21 +253,26 @@ public struct SeenZone: WireMessage, Equatable {
 
 public struct QueryViewer: WireMessage, Equatable {
   public var author: String
+  public var server: Bool
 
   public init(
-    author: String = ""
+    author: String = "",
+    server: Bool = false
   ) {
     self.author = author
+    self.server = server
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__QueryViewer> {
     let m = arena.make(Caravan__V1__QueryViewer.self, caravan__v1__query_viewer__init)
     if !author.isEmpty { m.pointee.author = arena.string(author) }
+    if server { m.pointee.has_server = 1; m.pointee.server = server ? 1 : 0 }
     return m
   }
 
   init(c m: UnsafePointer<Caravan__V1__QueryViewer>) throws(WireError) {
     author = try copyText(m.pointee.author)
+    server = m.pointee.has_server != 0 ? m.pointee.server != 0 : false
   }
 
   static let shape = 22

@@ -119,6 +119,7 @@ extension WireShape {
       WireField(1, .varint),
       WireField(2, .varint),
       WireField(3, .varint),
+      WireField(4, .varint),
     ]),
   ]
 
@@ -151,6 +152,7 @@ extension WireShape {
     ]),
     WireShape(MemoryLayout<Caravan__V1__QueryViewer>.size + MemoryLayout<QueryViewer>.stride, [
       WireField(1, .text),
+      WireField(2, .varint),
     ]),
     WireShape(MemoryLayout<Caravan__V1__QueryRequest>.size + MemoryLayout<QueryRequest>.stride, [
       WireField(1, .message, shape: 0),
@@ -1318,6 +1320,7 @@ extension WireShape {
       WireField(120, .message, shape: 206),
       WireField(121, .varint),
       WireField(122, .varint),
+      WireField(123, .varint),
     ]),
     WireShape(MemoryLayout<Caravan__V1__Parcel>.size + MemoryLayout<Parcel>.stride, [
       WireField(1, .text),

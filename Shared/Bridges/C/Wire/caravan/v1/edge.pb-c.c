@@ -2825,7 +2825,7 @@ const ProtobufCEnumDescriptor caravan__v1__frame__compression__descriptor =
   caravan__v1__frame__compression__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__frame__field_descriptors[6] =
+static const ProtobufCFieldDescriptor caravan__v1__frame__field_descriptors[7] =
 {
   {
     "compression",
@@ -2899,6 +2899,18 @@ static const ProtobufCFieldDescriptor caravan__v1__frame__field_descriptors[6] =
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "plain_answer",
+    123,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__Frame, has_plain_answer),
+    offsetof(Caravan__V1__Frame, plain_answer),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__frame__field_indices_by_name[] = {
   2,   /* field[2] = body */
@@ -2906,13 +2918,14 @@ static const unsigned caravan__v1__frame__field_indices_by_name[] = {
   0,   /* field[0] = compression */
   4,   /* field[4] = most */
   3,   /* field[3] = parcel */
+  6,   /* field[6] = plain_answer */
   1,   /* field[1] = plain_bytes */
 };
 static const ProtobufCIntRange caravan__v1__frame__number_ranges[2 + 1] =
 {
   { 1, 0 },
   { 120, 3 },
-  { 0, 6 }
+  { 0, 7 }
 };
 const ProtobufCMessageDescriptor caravan__v1__frame__descriptor =
 {
@@ -2922,7 +2935,7 @@ const ProtobufCMessageDescriptor caravan__v1__frame__descriptor =
   "Caravan__V1__Frame",
   "caravan.v1",
   sizeof(Caravan__V1__Frame),
-  6,
+  7,
   caravan__v1__frame__field_descriptors,
   caravan__v1__frame__field_indices_by_name,
   2,  caravan__v1__frame__number_ranges,

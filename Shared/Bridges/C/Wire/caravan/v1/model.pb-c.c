@@ -2219,7 +2219,7 @@ const ProtobufCMessageDescriptor caravan__v1__record_type__descriptor =
   (ProtobufCMessageInit) caravan__v1__record_type__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__type_grants__field_descriptors[3] =
+static const ProtobufCFieldDescriptor caravan__v1__type_grants__field_descriptors[4] =
 {
   {
     "world",
@@ -2257,16 +2257,29 @@ static const ProtobufCFieldDescriptor caravan__v1__type_grants__field_descriptor
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "server",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__TypeGrants, has_server),
+    offsetof(Caravan__V1__TypeGrants, server),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__type_grants__field_indices_by_name[] = {
   1,   /* field[1] = authenticated */
   2,   /* field[2] = creator */
+  3,   /* field[3] = server */
   0,   /* field[0] = world */
 };
 static const ProtobufCIntRange caravan__v1__type_grants__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor caravan__v1__type_grants__descriptor =
 {
@@ -2276,7 +2289,7 @@ const ProtobufCMessageDescriptor caravan__v1__type_grants__descriptor =
   "Caravan__V1__TypeGrants",
   "caravan.v1",
   sizeof(Caravan__V1__TypeGrants),
-  3,
+  4,
   caravan__v1__type_grants__field_descriptors,
   caravan__v1__type_grants__field_indices_by_name,
   1,  caravan__v1__type_grants__number_ranges,

@@ -1061,7 +1061,7 @@ const ProtobufCMessageDescriptor caravan__v1__seen_zone__descriptor =
   (ProtobufCMessageInit) caravan__v1__seen_zone__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__query_viewer__field_descriptors[1] =
+static const ProtobufCFieldDescriptor caravan__v1__query_viewer__field_descriptors[2] =
 {
   {
     "author",
@@ -1075,14 +1075,27 @@ static const ProtobufCFieldDescriptor caravan__v1__query_viewer__field_descripto
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "server",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__QueryViewer, has_server),
+    offsetof(Caravan__V1__QueryViewer, server),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__query_viewer__field_indices_by_name[] = {
   0,   /* field[0] = author */
+  1,   /* field[1] = server */
 };
 static const ProtobufCIntRange caravan__v1__query_viewer__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 1 }
+  { 0, 2 }
 };
 const ProtobufCMessageDescriptor caravan__v1__query_viewer__descriptor =
 {
@@ -1092,7 +1105,7 @@ const ProtobufCMessageDescriptor caravan__v1__query_viewer__descriptor =
   "Caravan__V1__QueryViewer",
   "caravan.v1",
   sizeof(Caravan__V1__QueryViewer),
-  1,
+  2,
   caravan__v1__query_viewer__field_descriptors,
   caravan__v1__query_viewer__field_indices_by_name,
   1,  caravan__v1__query_viewer__number_ranges,

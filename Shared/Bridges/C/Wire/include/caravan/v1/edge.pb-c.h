@@ -185,10 +185,15 @@ struct  Caravan__V1__Frame
    */
   protobuf_c_boolean has_clock_milliseconds;
   uint64_t clock_milliseconds;
+  /*
+   * The answer is to come as it is: whoever asks has no zstd, as a server app in another language may.
+   */
+  protobuf_c_boolean has_plain_answer;
+  protobuf_c_boolean plain_answer;
 };
 #define CARAVAN__V1__FRAME__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__frame__descriptor) \
-    , 0, CARAVAN__V1__FRAME__COMPRESSION__NONE, 0, 0, 0, {0,NULL}, NULL, 0, 0, 0, 0 }
+    , 0, CARAVAN__V1__FRAME__COMPRESSION__NONE, 0, 0, 0, {0,NULL}, NULL, 0, 0, 0, 0, 0, 0 }
 
 
 /*

@@ -561,10 +561,12 @@ struct  Caravan__V1__TypeGrants
   uint32_t authenticated;
   protobuf_c_boolean has_creator;
   uint32_t creator;
+  protobuf_c_boolean has_server;
+  uint32_t server;
 };
 #define CARAVAN__V1__TYPE_GRANTS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__type_grants__descriptor) \
-    , 0, 0, 0, 0, 0, 0 }
+    , 0, 0, 0, 0, 0, 0, 0, 0 }
 
 
 /* Caravan__V1__DatabaseRef methods */

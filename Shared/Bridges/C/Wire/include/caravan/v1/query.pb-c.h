@@ -169,10 +169,15 @@ struct  Caravan__V1__QueryViewer
    * the name that the database has for them as an author; absent: they have not signed in
    */
   char *author;
+  /*
+   * they are a server app of the container
+   */
+  protobuf_c_boolean has_server;
+  protobuf_c_boolean server;
 };
 #define CARAVAN__V1__QUERY_VIEWER__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__query_viewer__descriptor) \
-    , NULL }
+    , NULL, 0, 0 }
 
 
 struct  Caravan__V1__QueryRequest
