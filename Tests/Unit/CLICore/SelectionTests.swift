@@ -1,5 +1,6 @@
 import CaravanCLICore
 import CaravanModel
+import CaravanQuery
 import Testing
 
 /// Goal: what people type becomes what they mean, or is refused where it is wrong. Method: tables.
@@ -14,7 +15,9 @@ struct SelectionTests {
     ])
 
   static func predicate(_ text: String, _ arguments: [String] = []) throws -> [Predicate.Term] {
-    try WhereText(text).predicate(of: type, arguments).terms
+    let query = try WhereText(text).query(of: type, arguments)
+    let expression = try ExpressionText(query.text).bound(to: type) { number, _ in query.arguments[number] }
+    return try Predicate(expression, of: type).terms
   }
 
   @Test("comparisons, literals and arguments")

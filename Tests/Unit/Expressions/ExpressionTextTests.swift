@@ -173,3 +173,56 @@ struct Trees {
     do { return .leaf(try Condition(field, test)) } catch { preconditionFailure("\(error)") }
   }
 }
+
+/// Goal: words are looked for in all fields that are to be searched, and a field without a text hides nothing (CK-80).
+/// Method: table.
+@Suite("All searchable fields") struct WholeRecordTests {
+  private static let type = RecordType(
+    id: 1, definition: 1, name: "notes",
+    fields: [
+      FieldDefinition(id: 1, name: "title", kind: .text), FieldDefinition(id: 2, name: "body", kind: .text),
+      FieldDefinition(id: 3, name: "secret", kind: .text, indexes: [.queryable]),
+      FieldDefinition(id: 4, name: "tags", kind: .text, isList: true),
+    ])
+
+  private static func truth(_ text: String, _ fields: RecordFields, _ arguments: [Value] = []) throws -> Truth {
+    try ExpressionText(text).bound(to: type) { number, _ in arguments[number] }.truth(of: fields)
+  }
+
+  @Test(
+    "CK-80: each word may be in another field; what is not searchable is not looked at; null has no words",
+    arguments: [
+      ("self MATCH 'snow fjord'", Truth.yes), ("self MATCH 'snow rain'", .no), ("self MATCH ANY 'snow rain'", .yes),
+      ("self MATCH 'FJÖRD*'", .yes), ("self MATCH '\"on the fjord\"'", .yes), ("self MATCH '\"snow on\"'", .no),
+      ("self MATCH 'hidden'", .no), ("self NOT MATCH 'rain'", .yes), ("NOT self MATCH 'snow fjord'", .no),
+      ("SELF MATCH 'snow' AND title = 'Snow'", .yes),
+    ])
+  func whole(text: String, answer: Truth) throws {
+    let both = RecordFields([1: .text("Snow"), 2: .text("On the fjord"), 3: .text("hidden")])
+    #expect(try Self.truth(text, both) == answer)
+    #expect(try Self.truth("self MATCH ?", both, [.text("snow fjord")]) == .yes)
+    // With nothing in the second field.
+    let one = RecordFields([1: .text("Snow")])
+    #expect(try Self.truth("self MATCH 'snow'", one) == .yes)
+    #expect(try Self.truth("self MATCH 'fjord'", one) == .no)
+    #expect(try Self.truth("self NOT MATCH 'fjord'", one) == .yes)
+  }
+
+  @Test("CK-80: a type without such a field is told so; one that has a field of the name means that field")
+  func refused() throws {
+    var type = Self.type
+    type.fields = [FieldDefinition(id: 1, name: "n", kind: .integer)]
+    let text = try ExpressionText("self MATCH 'x'")
+    let error = #expect(throws: CaravanError.self) { try text.check(against: type) }
+    #expect(error?.code == .schemaViolation && error?.message.contains("no field of 'notes' is searchable") == true)
+    #expect(throws: CaravanError.self) { try ExpressionText("self = 'x'").check(against: Self.type) }
+    type.fields.append(FieldDefinition(id: 2, name: "self", kind: .text))
+    let own = try text.bound(to: type) { _, _ in .null }
+    #expect(own.leaves.map(\.field) == [2])
+    let kinds: [CaravanModel.FieldKind] = Array(repeating: .text, count: 40)
+    let many = kinds.enumerated().map { FieldDefinition(id: UInt32($0 + 1), name: "f\($0)", kind: $1) }
+    type.fields = many
+    let tooMany = #expect(throws: CaravanError.self) { try ExpressionText("self MATCH 'a b'").check(against: type) }
+    #expect(tooMany?.code == .limitExceeded)
+  }
+}

@@ -5,22 +5,26 @@ internal import CaravanQuery
 /// typed too.
 public struct WhereText: Sendable, Equatable {
   private let text: ExpressionText
+  private let written: String
 
   /// `?` in the text.
   public var arguments: Int { text.arguments }
 
   /// - Throws: `invalidData` with the position, what was found there and what is expected.
-  public init(_ text: String) throws(CaravanError) { self.text = try ExpressionText(text, subject: "--where") }
-
-  /// The predicate over records of `type` with these arguments.
-  /// - Throws: `invalidData` for another number of arguments; `schemaViolation` naming the field, what it takes and
-  ///   what was given.
-  public func predicate(of type: RecordType, _ given: [String]) throws(CaravanError) -> Predicate {
-    try Predicate(bound(to: type, given) { _, _ in }, of: type)
+  public init(_ text: String) throws(CaravanError) {
+    self.text = try ExpressionText(text, subject: "--where")
+    written = text
   }
 
-  /// What the arguments are, for whoever hands on the text.
-  /// - Throws: as `predicate`.
+  /// What is asked of records of `type`, with these arguments.
+  /// - Throws: as `values`.
+  public func query(of type: RecordType, _ given: [String]) throws(CaravanError) -> Query.Text {
+    Query.Text(written, arguments: try values(of: type, given))
+  }
+
+  /// What the arguments are.
+  /// - Throws: `invalidData` for another number of arguments; `schemaViolation` naming the field, what it takes and
+  ///   what was given.
   public func values(of type: RecordType, _ given: [String]) throws(CaravanError) -> [Value] {
     var values = [Value](repeating: .null, count: given.count)
     _ = try bound(to: type, given) { number, value in values[number] = value }

@@ -56,7 +56,7 @@ enum QueryCommands {
     let bus = try Deployment(options: options, host: terminal.host).bus(.cli)
     try await bus.with(terminal.host) { bus throws(CaravanError) in
       let type = try await SchemaClient(bus: bus).type(named: query.type, of: container, in: query.database.environment)
-      query.predicate = try text?.predicate(of: type, options.operands) ?? Predicate()
+      query.text = try text?.query(of: type, options.operands)
       if query.isCount {
         let found = try await ask(query, bus).count
         terminal.say(options[json] ? JSON.object(["count": .int(Int64(clamping: found))]).encoded() : "\(found)")

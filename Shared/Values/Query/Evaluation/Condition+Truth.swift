@@ -19,7 +19,7 @@ extension Condition {
       guard case .bytes(let bytes) = cell, case .text(let pattern) = value else { return .unknown }
       return Truth(Pattern(pattern).matches(bytes) != isNegated)
     case .match(_, _, let isNegated):
-      guard case .bytes(let bytes) = cell, let words else { return .unknown }
+      guard case .bytes(let bytes) = cell, let words else { return isOfAllFields ? Truth(isNegated) : .unknown }
       return Truth(words.matches(String(decoding: bytes, as: UTF8.self)) != isNegated)
     case .contains(let quantity, let values, let isNegated):
       guard case .list(let items) = cell else { return .unknown }

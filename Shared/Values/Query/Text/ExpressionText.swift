@@ -17,7 +17,8 @@ public import CaravanModel
 ///     field       = word / "word"
 ///
 /// Keywords in any case. `?` stand for the arguments, in order. MATCH looks for words (`WordQuery`), CONTAINS for
-/// members of a list, NEAR takes latitude, longitude and metres, WITHIN south, west, north and east.
+/// members of a list, NEAR takes latitude, longitude and metres, WITHIN south, west, north and east. `self MATCH` looks
+/// in all fields that the record type says are searchable, if it has no field of that name.
 public struct ExpressionText: Sendable, Hashable {
   public let expression: Expression<Phrase>
   /// `?` in the text.
@@ -44,7 +45,7 @@ public struct ExpressionText: Sendable, Hashable {
   public func bound(
     to type: RecordType, argument: (Int, ArgumentRole) throws(CaravanError) -> Value
   ) throws(CaravanError) -> Expression<Condition> {
-    try expression.map { phrase throws(CaravanError) in .leaf(try condition(phrase, of: type, argument)) }
+    try expression.map { phrase throws(CaravanError) in try condition(phrase, of: type, argument) }
   }
 
   /// Whether the text fits records of `type`, whatever its arguments will be: they are checked when there are some.
@@ -55,7 +56,7 @@ public struct ExpressionText: Sendable, Hashable {
       // Literals of a region may leave its arguments few places to be in.
       for degrees in [1, 89, -89] as [Int64] {
         do throws(CaravanError) {
-          return Expression.leaf(try condition(phrase, of: type) { _, role in role.sample(degrees: degrees) })
+          return try condition(phrase, of: type) { _, role in role.sample(degrees: degrees) }
         } catch { problem = problem ?? error }
       }
       throw problem ?? CaravanError(.internalError, "a test of '\(phrase.name)' was not tried")
@@ -65,8 +66,13 @@ public struct ExpressionText: Sendable, Hashable {
 
   private func condition(
     _ phrase: Phrase, of type: RecordType, _ argument: (Int, ArgumentRole) throws(CaravanError) -> Value
-  ) throws(CaravanError) -> Condition {
+  ) throws(CaravanError) -> Expression<Condition> {
     guard let field = type.named(phrase.name) else {
+      if case .match(let quantity, let operand, let isNegated) = phrase.test, phrase.name.lowercased() == Self.whole {
+        let words = try Self.value(operand, .text, argument)
+        let matched = try Self.matched(quantity, words, in: type)
+        return isNegated ? .not(matched) : matched
+      }
       let known = type.fields.map(\.name).joined(separator: ", ")
       throw CaravanError(
         .schemaViolation,
@@ -82,12 +88,53 @@ public struct ExpressionText: Sendable, Hashable {
       case .inside: .number
       }
     let test = try phrase.test.map { operand throws(CaravanError) -> Value in
-      switch operand {
-      case .argument(let number): try argument(number, role)
-      case .literal(let value): value
-      }
+      try Self.value(operand, role, argument)
     }
-    return try Condition(field, test)
+    return .leaf(try Condition(field, test))
+  }
+
+  private static func value(
+    _ operand: Phrase.Operand, _ role: ArgumentRole, _ argument: (Int, ArgumentRole) throws(CaravanError) -> Value
+  ) throws(CaravanError) -> Value {
+    switch operand {
+    case .argument(let number): try argument(number, role)
+    case .literal(let value): value
+    }
+  }
+
+  // MARK: All searchable fields
+
+  /// What stands for all searchable fields of a record, before MATCH.
+  private static let whole = "self"
+
+  /// Each of the words and phrases is in one of the fields, or (any) one of them is.
+  private static func matched(
+    _ quantity: Quantity, _ words: Value, in type: RecordType
+  ) throws(CaravanError) -> Expression<Condition> {
+    let fields = type.fields.filter { field in
+      field.kind == .text && !field.isList && !field.isEncrypted && field.effectiveIndexes.contains(.searchable)
+    }
+    guard !fields.isEmpty else {
+      throw CaravanError(
+        .schemaViolation, "no field of '\(type.name)' is searchable: name a text, or see caravan schema index")
+    }
+    var parts: [Expression<Condition>] = []
+    for words in try Self.apart(quantity, words) {
+      var found: [Expression<Condition>] = []
+      for field in fields {
+        found.append(.leaf(try Condition(field, .match(quantity, words), isOfAllFields: true)))
+      }
+      parts.append(.joined(found, by: Expression.any))
+    }
+    return .joined(parts, by: Expression.all)
+  }
+
+  /// Where all are to be there, each may be in another field.
+  private static func apart(_ quantity: Quantity, _ words: Value) throws(CaravanError) -> [Value] {
+    guard case .text(let text) = words, quantity == .all else { return [words] }
+    return try WordQuery(text, quantity).phrases.map { phrase in
+      .text("\"\(phrase.words.joined(separator: " "))\"\(phrase.isPrefix ? "*" : "")")
+    }
   }
 }
 

@@ -12,6 +12,8 @@ public struct Condition: Sendable, Hashable, Negatable {
   public private(set) var test: Test<Value>
   /// What MATCH looks for, read once.
   public let words: WordQuery?
+  /// It is a part of a MATCH of all searchable fields: one without a text has none of the words, and that is known.
+  public let isOfAllFields: Bool
 
   /// What a text that LIKE is true of begins with; nil: it is no LIKE, or it begins with any.
   public var head: String? {
@@ -29,7 +31,10 @@ public struct Condition: Sendable, Hashable, Negatable {
   /// - Throws: `schemaViolation` naming the field, when it cannot be compared so; `limitExceeded` beyond
   ///   `Limits.queryPatternBytes` and `Limits.queryListItems`; `invalidData` for a pattern, a text query or a region
   ///   that is none.
-  public init(_ field: FieldDefinition, _ test: Test<Value>) throws(CaravanError) {
+  public init(
+    _ field: FieldDefinition, _ test: Test<Value>, isOfAllFields: Bool = false
+  ) throws(CaravanError) {
+    self.isOfAllFields = isOfAllFields
     self.field = field.id
     kind = field.kind
     isList = field.isList
@@ -48,6 +53,7 @@ public struct Condition: Sendable, Hashable, Negatable {
     isList = false
     self.test = test
     words = nil
+    isOfAllFields = false
   }
 }
 
