@@ -9,8 +9,8 @@ import Glibc
 import Testing
 
 /// Goal: an app that does not run is started for what has arrived for it, as its package says, and no oftener than is
-/// of use (CK-85). Method: the agent's server with a directory of registrations; the test listens in the app's place, as
-/// systemd does, and applies pages of notifications by hand.
+/// of use (CK-85). Method: the agent's server with a directory of registrations; the test listens in the app's place,
+/// as systemd does, and applies pages of notifications by hand.
 @Suite("Apps that are started", .timeLimit(.minutes(1))) struct AppStartTests {
   private static let log = TableID(app: ContainerID(unchecked: "album"), name: NotificationLog.name)
 
