@@ -22,13 +22,18 @@ actor IndexReader {
 
   private let connection: Connection
   private let steps: Int
+  private let few: Int
   private let clock: any Clock
   private static let stepsPerLook: Int32 = 1_000
 
-  /// - Parameter steps: what one query may cost, as `QueryLimits.steps` has it.
-  init(_ file: IndexFile, steps: Int, host: Host) throws(CaravanError) {
+  /// - Parameters:
+  ///   - steps: what one query may cost, as `QueryLimits.steps` has it.
+  ///   - few: as `QueryLimits.fewRecords`; fewer for tests of small tables.
+  init(
+    _ file: IndexFile, steps: Int, few: Int = QueryLimits.fewRecords, host: Host
+  ) throws(CaravanError) {
     executor = host.executors.makeSerial("query-reader")
-    self.steps = steps
+    (self.steps, self.few) = (steps, few)
     clock = host.clock
     connection = try file.openForReading()
     try connection.allowRowFunctions()
@@ -163,7 +168,7 @@ actor IndexReader {
     var best: (count: Int64, source: SQLSource)?
     for source in sources {
       var count: Int64 = 0
-      let most = best.map { Int($0.count) } ?? QueryLimits.fewRecords
+      let most = best.map { Int($0.count) } ?? few
       try visit(source.count(upTo: most), cost) { row in
         count = row.integer(0)
         return false

@@ -182,6 +182,12 @@ struct QueryHandler: Sendable {
     }
     var answers: [QueryReply] = []
     for shard in 0..<shards { if let answer = all[shard] { answers.append(try answer.get()) } }
+    return try Self.merged(answers, of: query)
+  }
+
+  /// One answer of those that the shards have given, of which the first is that of the first shard.
+  static func merged(_ answers: [QueryReply], of query: Query) throws(CaravanError) -> QueryReply {
+    precondition(!answers.isEmpty, "no shard has answered")
     guard !query.isCount else {
       return QueryReply(
         type: answers[0].type, position: answers[0].position, count: answers.reduce(0) { $0 + $1.count })
