@@ -85,6 +85,13 @@ struct DifferentialGenerator {
     }
   }
 
+  /// Of one kind: a list of reals has whole numbers or others.
+  private func list(_ kind: FieldKind, atMost most: Int, atLeast least: Int = 0) -> [Value] {
+    let values = (0..<least + chance.below(most - least + 1)).map { _ in value(kind) }
+    guard kind == .real, case .integer = values.first else { return values.filter { kind != .real || !$0.isWhole } }
+    return values.filter(\.isWhole)
+  }
+
   // MARK: Records
 
   /// - Parameters:
@@ -94,7 +101,7 @@ struct DifferentialGenerator {
     var (fields, words) = (RecordFields(), [UInt32: [String]]())
     for field in Self.type.fields where chance.below(10) < fullness {
       if field.isList {
-        fields[field.id] = .list((0..<chance.below(4)).map { _ in value(field.kind) })
+        fields[field.id] = .list(list(field.kind, atMost: 3))
       } else if chance.below(40) == 0 {
         // Of another kind than the field, or no number: null.
         fields[field.id] = field.kind == .real ? .real(.nan) : field.kind == .text ? .integer(1) : .text("5")
@@ -158,8 +165,7 @@ struct DifferentialGenerator {
 
   private func ofList(_ field: FieldDefinition) -> AskedLeaf.Test {
     if field.kind == .text, chance.below(4) == 0 { return .containsLike(chance.pick(Self.patterns)) }
-    let values = (0...chance.below(3)).map { _ in value(field.kind) }
-    return .contains(isAny: chance.below(2) == 0, values)
+    return .contains(isAny: chance.below(2) == 0, list(field.kind, atMost: 3, atLeast: 1))
   }
 
   private func ofPlace() -> AskedLeaf.Test {
@@ -211,4 +217,8 @@ struct DifferentialGenerator {
     return keys.reduce(into: []) { list, key in if !list.contains(where: { $0.field == key.field }) { list.append(key) }
     }
   }
+}
+
+extension Value {
+  fileprivate var isWhole: Bool { if case .integer = self { true } else { false } }
 }

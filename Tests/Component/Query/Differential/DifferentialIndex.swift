@@ -77,7 +77,10 @@ final class DifferentialIndex: Sendable {
         replies.append(QueryReply())
         continue
       }
-      guard let page = try await readers[way.reader].find(compiled, indexes, in: Partition(of: part.database)) else {
+      guard
+        let page = try await readers[way.reader].find(
+          compiled, indexes, in: Partition(of: part.database), placesHits: shards.count > 1)
+      else {
         throw CaravanError(.internalError, "an index of shard \(shard) changes though nobody writes")
       }
       replies.append(

@@ -132,9 +132,9 @@ struct Oracle {
     }
   }
 
-  /// Before the slash of who made it; a service is its own author.
+  /// Before the slash of who made it, for whom a service may have settled a conflict; a service is its own author.
   private func author(_ record: KnownRecord) -> Value {
-    let creator = record.authorship.creator
+    let creator = record.authorship.creator.replacing(/^@sync\//, with: "")
     if let slash = creator.firstIndex(of: "/") { return .text(String(creator[..<slash])) }
     return creator.hasPrefix("@") ? .text(creator) : .null
   }
@@ -171,11 +171,6 @@ struct Oracle {
   /// Which beginnings of the pattern the text so far is like, character by character.
   private func isLike(_ text: String, _ pattern: String) -> Bool {
     let pattern = Array(pattern.unicodeScalars)
-    let isBeginning = pattern.last == "%" && !pattern.dropLast().contains { $0 == "%" || $0 == "_" }
-    if text.utf8.contains(0) {
-      // An engine would look no further than there; only a beginning needs no engine.
-      return isBeginning && Array(text.unicodeScalars).starts(with: pattern.dropLast())
-    }
     func withAny(_ places: Set<Int>) -> Set<Int> {
       var places = places
       for place in pattern.indices where places.contains(place) && pattern[place] == "%" { places.insert(place + 1) }
