@@ -25,7 +25,7 @@ import class Foundation.ProcessInfo
     let isLong = ProcessInfo.processInfo.environment["CARAVAN_LONG"] != nil
     let count = Self.number("QUERIES", default: isLong ? 100_000 : 400)
     let first = Self.number("QUERY_SEED", default: 1)
-    var tally = Tally()
+    var counters = AskedCounters()
     for table in 0..<(count + Self.queriesPerTable - 1) / Self.queriesPerTable {
       let simulation = Simulation(seed: UInt64(first))
       defer { simulation.end() }
@@ -33,26 +33,26 @@ import class Foundation.ProcessInfo
       let host = simulation.host("query").host
       let seed = UInt64(first + table)
       let queries = min(Self.queriesPerTable, count - table * Self.queriesPerTable)
-      let result = try simulation.run { () async throws -> Tally in
+      let result = try simulation.run { () async throws -> AskedCounters in
         var course = try DifferentialCourse(seed: seed, directory: directory.path, host: host)
-        let tally = try await course.run(queries)
+        let counters = try await course.run(queries)
         await course.close()
-        return tally
+        return counters
       }
-      tally.add(result)
+      counters.add(result)
       for difference in result.differences { Issue.record("\(difference)") }
-      guard tally.differences.count < 5 else { break }
+      guard counters.differences.count < 5 else { break }
     }
-    guard tally.differences.isEmpty else { return }
-    #expect(tally.queries == count)
+    guard counters.differences.isEmpty else { return }
+    #expect(counters.queries == count)
     // Questions that find nothing, or everything, would show little.
-    #expect(tally.withHits > count / 3 && tally.withMisses > count / 3, "\(tally)")
-    #expect(tally.pages > tally.queries && tally.hits > 5 * tally.queries, "\(tally)")
+    #expect(counters.withHits > count / 3 && counters.withMisses > count / 3, "\(counters)")
+    #expect(counters.pages > counters.queries && counters.hits > 5 * counters.queries, "\(counters)")
   }
 }
 
 /// What was asked, and what came of it.
-struct Tally: CustomStringConvertible, Sendable {
+struct AskedCounters: CustomStringConvertible, Sendable {
   var queries = 0
   var pages = 0
   var hits = 0
@@ -61,7 +61,7 @@ struct Tally: CustomStringConvertible, Sendable {
   var withMisses = 0
   var differences: [String] = []
 
-  mutating func add(_ other: Tally) {
+  mutating func add(_ other: AskedCounters) {
     queries += other.queries
     pages += other.pages
     hits += other.hits
@@ -100,15 +100,15 @@ private struct DifferentialCourse {
   func close() async { await index.close() }
 
   /// Half of the records are there before any question has made an index.
-  mutating func run(_ count: Int) async throws -> Tally {
-    var tally = Tally()
+  mutating func run(_ count: Int) async throws -> AskedCounters {
+    var counters = AskedCounters()
     let size = chance.pick([15, 40, 80])
-    for number in 0..<count where tally.differences.isEmpty {
+    for number in 0..<count where counters.differences.isEmpty {
       if number == 0 { try await write(size) }
       if number > 0, chance.below(8) == 0 { try await write(size / 12) }
-      try await ask(number, &tally)
+      try await ask(number, &counters)
     }
-    return tally
+    return counters
   }
 
   private mutating func write(_ count: Int) async throws {
@@ -131,7 +131,7 @@ private struct DifferentialCourse {
     try await index.apply(order, removed: Array(removed), seq: seq)
   }
 
-  private mutating func ask(_ number: Int, _ tally: inout Tally) async throws {
+  private mutating func ask(_ number: Int, _ counters: inout AskedCounters) async throws {
     let isText = chance.below(2) == 0
     let asked = generator.asked(isText: isText)
     let zone = chance.below(8) == 0 ? chance.pick(["photos", DefaultZone.name]) : nil
@@ -153,17 +153,17 @@ private struct DifferentialCourse {
       indexes: chance.pick(DifferentialIndex.Indexes.allCases), reader: chance.below(index.ways)
     ) { ($0 &* 2_654_435_761 ^ salt) % 3 > 0 }
     let (found, pages) = try await answer(query, type, way, expecting: right.count)
-    tally.queries += 1
-    tally.pages += pages
-    tally.hits += right.count
-    if !right.isEmpty { tally.withHits += 1 }
-    if right.count < records.count { tally.withMisses += 1 }
+    counters.queries += 1
+    counters.pages += pages
+    counters.hits += right.count
+    if !right.isEmpty { counters.withHits += 1 }
+    if right.count < records.count { counters.withMisses += 1 }
     if let text = query.text, zone == nil, author == nil, chance.below(4) == 0 {
-      try watch(text, expecting: right, &tally)
+      try watch(text, expecting: right, &counters)
     }
     let names = query.isCount ? ["\(right.count) records"] : right.map { "\($0.zone)/\($0.name)" }
     guard found.map({ Array($0.utf8) }) != names.map({ Array($0.utf8) }) else { return }
-    tally.differences.append(
+    counters.differences.append(
       """
       seed \(seed), question \(number), \(way.indexes) indexes, reader \(way.reader), \(shards.count) shards, \
       zone \(zone ?? "-"), author \(author ?? "-"): \(query.text.map { "\($0)" } ?? "\(query.predicate.terms)"), \
@@ -174,7 +174,7 @@ private struct DifferentialCourse {
 
   /// The same question as a subscription: a record enters its answer if it belongs there, and the subscription is then
   /// found by what the record holds (CK-84).
-  private func watch(_ text: Query.Text, expecting right: [KnownRecord], _ tally: inout Tally) throws {
+  private func watch(_ text: Query.Text, expecting right: [KnownRecord], _ counters: inout AskedCounters) throws {
     let type = DifferentialGenerator.type
     let standing = try Standing(
       StandingQuery(id: "s", .records(type: type.name, text: text, zone: nil, .all)), type, in: album)
@@ -186,7 +186,7 @@ private struct DifferentialCourse {
       let isFound = standing.anchors?.contains { $0.finds(cells) } ?? true
       guard isHit != found.contains(record.place) || isHit && !isFound else { continue }
       let differs = isHit && !isFound ? "is not found by \(record.name)" : "says otherwise of \(record.name)"
-      tally.differences.append("seed \(seed): a subscription to \(text) \(differs): \(record.fields)")
+      counters.differences.append("seed \(seed): a subscription to \(text) \(differs): \(record.fields)")
     }
   }
 

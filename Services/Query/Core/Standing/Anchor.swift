@@ -88,6 +88,7 @@ extension Anchor {
         spans.append((need, span.lowerBound, span.upperBound, 1))
       }
     }
+    assert(Set(spans.map(\.need)).count == spans.count, "a field has two ranges")
     return spans.filter { $0.count > 1 }.map { span in
       // Values keep their order as points: where no point is left, no value is.
       span.low <= span.high ? [.span(span.need, Span(first: span.low...span.high, second: 0...0))] : []

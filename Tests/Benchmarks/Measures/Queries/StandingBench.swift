@@ -7,9 +7,9 @@ internal import CaravanSQLite
 internal import CaravanWire
 internal import Glibc
 
-/// CK-84: what a million subscriptions to queries take, and how long the writing of one record takes where a few of them
-/// are hit, beside the same record in a database that nobody has subscribed to. In this process, on the query service's
-/// own index file, so that nothing else is measured.
+/// CK-84: what a million subscriptions to queries take, and how long the writing of one record takes where a few of
+/// them are hit, beside the same record in a database that nobody has subscribed to. In this process, on the query
+/// service's own index file, so that nothing else is measured.
 struct StandingBench: Sendable {
   let report: BenchReport
   let host: Host

@@ -45,12 +45,15 @@ struct AskedLeaf {
 // MARK: As a text
 
 extension Asked {
+  /// A text has 8,192 bytes at most: what is longer than this is an argument.
+  private static let longLiteral = 60
+
   /// The text, and the values of its `?`.
   /// - Parameter isArgument: whether the next value is one.
   func text(isArgument: () -> Bool) -> Query.Text {
     var arguments: [Value] = []
     let text = written { value in
-      guard isArgument() || value.literal == nil, let literal = value.literal else {
+      guard let literal = value.literal, literal.utf8.count < Self.longLiteral, !isArgument() else {
         arguments.append(value)
         return "?"
       }
@@ -113,6 +116,27 @@ extension Value {
 }
 
 // MARK: As terms
+
+extension Asked {
+  /// Comparisons and values, of which a question has so many at most.
+  var weight: Int {
+    switch self {
+    case .leaf(let leaf): leaf.weight
+    case .not(let part): part.weight + 1
+    case .all(let parts), .any(let parts): parts.reduce(1) { $0 + $1.weight }
+    }
+  }
+}
+
+extension AskedLeaf {
+  fileprivate var weight: Int {
+    switch test {
+    case .among(let values), .contains(_, let values): values.count + 1
+    case .near, .within: 5
+    case .compare, .between, .like, .begins, .match, .containsLike: 2
+    }
+  }
+}
 
 extension Asked {
   /// In postfix order.

@@ -131,7 +131,11 @@ struct DifferentialGenerator {
   /// - Parameter isText: it is written as a text; else it is to be said in terms.
   func asked(isText: Bool) -> Asked? {
     guard chance.below(20) > 0 else { return nil }
-    return asked(depth: chance.below(4), isText)
+    // Limits of the language are tested elsewhere.
+    while true {
+      let asked = asked(depth: chance.below(4), isText)
+      if asked.weight <= 50 { return asked }
+    }
   }
 
   private func asked(depth: Int, _ isText: Bool) -> Asked {
