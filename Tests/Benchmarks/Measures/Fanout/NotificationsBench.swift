@@ -7,8 +7,8 @@ internal import CaravanWire
 
 /// BEN-24: from a save until all devices of a user are told, by what they have subscribed to: a zone, the zones of
 /// their database, a query; what each costs the cloud; and the mix of a large service, of which zones are 86 %,
-/// databases 13 % and queries less than 1 %. With one device, the time of a query is that of a hit. BEN-12: the bytes of
-/// a notification of many tables, beside a list of their names.
+/// databases 13 % and queries less than 1 %. With one device, the time of a query is that of a hit. BEN-12: the bytes
+/// of a notification of many tables, beside a list of their names.
 struct NotificationsBench: Sendable {
   let suite: BenchSuite
   let report: BenchReport
