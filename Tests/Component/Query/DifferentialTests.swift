@@ -8,9 +8,9 @@ import Testing
 
 import class Foundation.ProcessInfo
 
-/// Goal: whatever is asked, in whatever order and pages, an index finds what a scan would. Method: random questions over
-/// random records of all kinds of fields, answered by the query service's index with all, some and none of its indexes,
-/// whole and in three shards, and by an oracle that shares no code with it.
+/// Goal: whatever is asked, in whatever order and pages, an index finds what a scan would. Method: random questions
+/// over random records of all kinds of fields, answered by the query service's index with all, some and none of its
+/// indexes, whole and in three shards, and by an oracle that shares no code with it.
 ///
 /// `QUERIES=100000` asks so many, as CARAVAN_LONG does; `QUERY_SEED` begins elsewhere.
 @Suite("A query and a scan", .timeLimit(.minutes(60))) struct DifferentialTests {
