@@ -366,7 +366,7 @@ let package = Package(
         dependencies: modules(
           plumbing + [
             "AgentCore", "Client", "CLICore", "Compression", "Crypto", "Encoding", "BusNATS", "Launch", "SQLite",
-            "PostgreSQL", "Store", "StoreSQLite", "StorePostgres", "SyncClient",
+            "PostgreSQL", "Store", "StoreSQLite", "StorePostgres", "SyncClient", "Query", "QueryCore", "QueryDriver",
           ]), path: "Tests/Benchmarks/Measures", swiftSettings: strict),
       tests("Component/Benchmarks", ["Benchmarks", "Model", "Wire"]),
 

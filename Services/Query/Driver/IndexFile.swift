@@ -1,14 +1,19 @@
 import CaravanModel
 import CaravanQueryCore
-import CaravanSQLite
+package import CaravanSQLite
 import Glibc
 
 /// The file that holds an index: derived data, so what is damaged or of another release is thrown away.
-struct IndexFile: Sendable {
+package struct IndexFile: Sendable {
   /// Of the tables below; another one means: begin anew.
   private static let version = 9
   let path: String
   let durability: ConnectionOptions.Durability
+
+  /// - Parameter durability: what a power cut may take; an index can be built again.
+  package init(path: String, durability: ConnectionOptions.Durability) {
+    (self.path, self.durability) = (path, durability)
+  }
 
   private static let slots = 1...QueryLimits.keysPerTable
   private static let keys = slots.map { "\(TableIndexes.column($0)) BLOB" }.joined(separator: ", ")

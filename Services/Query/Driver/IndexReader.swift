@@ -22,13 +22,18 @@ actor IndexReader {
 
   private let connection: Connection
   private let steps: Int
+  private let few: Int
   private let clock: any Clock
   private static let stepsPerLook: Int32 = 1_000
 
-  /// - Parameter steps: what one query may cost, as `QueryLimits.steps` has it.
-  init(_ file: IndexFile, steps: Int, host: Host) throws(CaravanError) {
+  /// - Parameters:
+  ///   - steps: what one query may cost, as `QueryLimits.steps` has it.
+  ///   - few: as `QueryLimits.fewRecords`; fewer for tests of small tables.
+  init(
+    _ file: IndexFile, steps: Int, few: Int = QueryLimits.fewRecords, host: Host
+  ) throws(CaravanError) {
     executor = host.executors.makeSerial("query-reader")
-    self.steps = steps
+    (self.steps, self.few) = (steps, few)
     clock = host.clock
     connection = try file.openForReading()
     try connection.allowRowFunctions()
@@ -96,10 +101,12 @@ actor IndexReader {
   // MARK: Pages
 
   /// One page and its position, from one snapshot.
+  /// - Parameter placesHits: each hit says where it stands, as pages of shards are put together by that; for all others
+  ///   the end of the page is enough.
   /// - Returns: nil: the table's indexes are not these any more.
   /// - Throws: `limitExceeded` where the query would look at too many records.
   func find(
-    _ query: CompiledQuery, _ indexes: TableIndexes, in partition: Partition
+    _ query: CompiledQuery, _ indexes: TableIndexes, in partition: Partition, placesHits: Bool = true
   ) throws(CaravanError) -> Page? {
     try connection.transaction(.read) { () throws(CaravanError) -> Page? in
       let generation = try connection.first("SELECT generation FROM tables WHERE id = ?", indexes.table) { row in
@@ -114,7 +121,7 @@ actor IndexReader {
       }
       defer { connection.setProgressHandler(everySteps: 0, nil) }
       func page(from source: SQLSource?) throws(CaravanError) -> Page {
-        try self.page(query, indexes, from: source, into: empty, cost)
+        try self.page(query, indexes, from: source, into: empty, cost, placesHits)
       }
       if let best = try within(cost, { () throws(CaravanError) in try best(of: sources, cost) }) {
         return try page(from: best)
@@ -132,10 +139,12 @@ actor IndexReader {
   }
 
   private func page(
-    _ query: CompiledQuery, _ indexes: TableIndexes, from source: SQLSource?, into empty: Page, _ cost: QueryCost
+    _ query: CompiledQuery, _ indexes: TableIndexes, from source: SQLSource?, into empty: Page, _ cost: QueryCost,
+    _ placesHits: Bool
   ) throws(CaravanError) -> Page {
     var page = empty
     var bytes = 0
+    var keys: [IndexKey] = []
     try within(cost) { () throws(CaravanError) in
       try visit(query.statement(in: indexes, from: source), cost) { row in
         guard !query.isCount else {
@@ -145,11 +154,13 @@ actor IndexReader {
         var hit = Self.hit(row)
         bytes += hit.entry?.body.count ?? 0
         guard page.hits.count < query.limit, page.hits.isEmpty || bytes <= query.pageBytes else {
-          page.cursor = page.hits.last?.position ?? []
+          if let last = page.hits.last {
+            page.cursor = query.cursor(keys: keys, zone: last.zone, name: last.entry?.name ?? "")
+          }
           return false
         }
-        let keys = (0..<query.sortKeys).map { IndexKey(bytes: row.bytes(Int32(CompiledQuery.selected.count + $0))) }
-        hit.position = query.cursor(keys: keys, zone: hit.zone, name: hit.entry?.name ?? "")
+        keys = (0..<query.sortKeys).map { IndexKey(bytes: row.bytes(Int32(CompiledQuery.selected.count + $0))) }
+        if placesHits { hit.position = query.cursor(keys: keys, zone: hit.zone, name: hit.entry?.name ?? "") }
         page.hits.append(hit)
         return true
       }
@@ -163,7 +174,7 @@ actor IndexReader {
     var best: (count: Int64, source: SQLSource)?
     for source in sources {
       var count: Int64 = 0
-      let most = best.map { Int($0.count) } ?? QueryLimits.fewRecords
+      let most = best.map { Int($0.count) } ?? few
       try visit(source.count(upTo: most), cost) { row in
         count = row.integer(0)
         return false

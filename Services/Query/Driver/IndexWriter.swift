@@ -1,12 +1,12 @@
-import CaravanModel
+package import CaravanModel
 import CaravanQueryCore
-import CaravanRuntime
+package import CaravanRuntime
 import CaravanSQLite
 
 /// Writes the index. One connection on its own thread.
-actor IndexWriter {
+package actor IndexWriter {
   private let executor: any SerialExecutor
-  nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
   private let connection: Connection
   private var tables: IndexCatalog
@@ -21,7 +21,7 @@ actor IndexWriter {
   /// reads compares their generation.
   private nonisolated let known = Mutex(BoundedCache<TableKey, IndexCatalog.Table>(capacity: QueryLimits.cachedTables))
 
-  init(_ file: IndexFile, executors: any ExecutorSource) throws(CaravanError) {
+  package init(_ file: IndexFile, executors: any ExecutorSource) throws(CaravanError) {
     executor = executors.makeSerial("query-writer")
     connection = try file.openForWriting()
     tables = IndexCatalog(connection)
@@ -34,7 +34,7 @@ actor IndexWriter {
     watched.withLock { $0.formUnion(partitions) }
   }
 
-  func close() { connection.close() }
+  package func close() { connection.close() }
 
   // MARK: Progress
 
@@ -111,7 +111,9 @@ actor IndexWriter {
   // MARK: Changes
 
   /// One transaction: the updates, and the cursor with them.
-  func apply(_ updates: [IndexUpdate], cursor: (partition: Partition, position: UInt64)? = nil) throws(CaravanError) {
+  package func apply(
+    _ updates: [IndexUpdate], cursor: (partition: Partition, position: UInt64)? = nil
+  ) throws(CaravanError) {
     try changing { () throws(CaravanError) in
       for update in updates { try apply(update) }
       guard let cursor else { return }

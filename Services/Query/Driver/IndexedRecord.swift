@@ -1,7 +1,7 @@
-import CaravanModel
-import CaravanQuery
-import CaravanQueryCore
-import CaravanRuntime
+package import CaravanModel
+package import CaravanQuery
+package import CaravanQueryCore
+package import CaravanRuntime
 import CaravanSQLite
 import CaravanWire
 
@@ -12,14 +12,14 @@ struct TableKey: Sendable, Hashable {
 }
 
 /// A record as the index keeps it.
-struct IndexRow: Sendable {
+package struct IndexRow: Sendable {
   let entry: CaravanModel.Entry
   let definition: UInt32
   let cells: RecordCells
 
   var name: String { entry.name }
 
-  init(_ entry: CaravanModel.Entry, _ fields: BodyCells, definition: UInt32) {
+  package init(_ entry: CaravanModel.Entry, _ fields: BodyCells, definition: UInt32) {
     self.entry = entry
     self.definition = definition
     cells = RecordCells(name: entry.name, authorship: entry.authorship, fields: fields)
@@ -30,15 +30,15 @@ struct IndexRow: Sendable {
 }
 
 /// What happens to one zone in the index.
-struct IndexUpdate: Sendable {
+package struct IndexUpdate: Sendable {
   let zone: ZoneID
   /// Records written.
-  var rows: [IndexRow] = []
+  package var rows: [IndexRow] = []
   /// Those that are gone or cannot be indexed.
   var removed: [RemovedRow] = []
   let progress: ZoneProgress
   /// Subscriptions written or removed, where it is the zone that has them.
-  var standings: [StandingChange] = []
+  package var standings: [StandingChange] = []
   /// What subscribers hear of it.
   var telling = Telling.differences
   /// A life of the zone begins with it, of which they hear.
@@ -47,6 +47,10 @@ struct IndexUpdate: Sendable {
   var isRead = false
   /// When it was taken in.
   let at: WallTime
+
+  package init(zone: ZoneID, progress: ZoneProgress, at: WallTime) {
+    (self.zone, self.progress, self.at) = (zone, progress, at)
+  }
 }
 
 /// What subscribers hear of what the index takes in.
@@ -68,7 +72,7 @@ struct RemovedRow: Sendable {
 }
 
 /// What became of a subscription.
-enum StandingChange: Sendable {
+package enum StandingChange: Sendable {
   case saved(StandingRow)
   case removed(UserID, name: String)
 }

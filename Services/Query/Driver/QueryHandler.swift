@@ -34,7 +34,8 @@ struct QueryHandler: Sendable {
       var reply =
         shards > 1
         ? try await whole(query, shards)
-        : try await own(query, in: partition, after: prepare)
+        : try await own(query, in: partition, after: prepare, placesHits: false)
+      // Nobody else is to see how pages are put together.
       for index in reply.hits.indices { reply.hits[index].position = [] }
       metrics.hits.add(reply.hits.count)
       return reply
@@ -45,7 +46,7 @@ struct QueryHandler: Sendable {
   func findPart(
     _ request: QueryRequest, in partition: Partition, after prepare: Preparation
   ) async throws(CaravanError) -> QueryReply {
-    try await own(query(request, in: partition), in: partition, after: prepare)
+    try await own(query(request, in: partition), in: partition, after: prepare, placesHits: true)
   }
 
   private func query(_ request: QueryRequest, in partition: Partition) throws(CaravanError) -> Query {
@@ -62,12 +63,13 @@ struct QueryHandler: Sendable {
   // MARK: What lies here
 
   private func own(
-    _ query: Query, in partition: Partition, after prepare: Preparation
+    _ query: Query, in partition: Partition, after prepare: Preparation, placesHits: Bool
   ) async throws(CaravanError) -> QueryReply {
     let (type, compiled) = try await compiled(query)
     try await prepare(query.database)
     try await wait(for: query.seen, of: query.database, in: partition)
-    var page = try await page(compiled, TableKey(database: query.database, definition: type.definition), partition)
+    var page = try await page(
+      compiled, TableKey(database: query.database, definition: type.definition), partition, placesHits)
     if !compiled.fields.isEmpty {
       for index in page.hits.indices { page.hits[index].entry = try page.hits[index].entry?.selecting(compiled.fields) }
     }
@@ -96,11 +98,11 @@ struct QueryHandler: Sendable {
   private static let attempts = 4
 
   private func page(
-    _ query: CompiledQuery, _ key: TableKey, _ partition: Partition
+    _ query: CompiledQuery, _ key: TableKey, _ partition: Partition, _ placesHits: Bool
   ) async throws(CaravanError) -> IndexReader.Page {
     let reader = reader(of: partition)
     if let indexes = writer.ready(key, query.needs, at: clock.wallTime),
-      let page = try await reader.find(query, indexes, in: partition)
+      let page = try await reader.find(query, indexes, in: partition, placesHits: placesHits)
     {
       return page
     }
@@ -108,7 +110,7 @@ struct QueryHandler: Sendable {
       guard let indexes = try await prepared(key, query.needs) else {
         return IndexReader.Page(position: try await reader.position(of: partition))
       }
-      if let page = try await reader.find(query, indexes, in: partition) { return page }
+      if let page = try await reader.find(query, indexes, in: partition, placesHits: placesHits) { return page }
     }
     throw CaravanError(
       .unavailable, "the indexes that the query needs are changing: ask again in a moment",
@@ -182,6 +184,12 @@ struct QueryHandler: Sendable {
     }
     var answers: [QueryReply] = []
     for shard in 0..<shards { if let answer = all[shard] { answers.append(try answer.get()) } }
+    return try Self.merged(answers, of: query)
+  }
+
+  /// One answer of those that the shards have given, of which the first is that of the first shard.
+  static func merged(_ answers: [QueryReply], of query: Query) throws(CaravanError) -> QueryReply {
+    precondition(!answers.isEmpty, "no shard has answered")
     guard !query.isCount else {
       return QueryReply(
         type: answers[0].type, position: answers[0].position, count: answers.reduce(0) { $0 + $1.count })

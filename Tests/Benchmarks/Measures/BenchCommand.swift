@@ -9,7 +9,8 @@ package enum BenchCommand {
   static let rounds = Flag<Int>(
     "rounds", "N", "operations measured (latency, fanout, local, conflicts)", default: 200, in: 5...100_000)
   static let rows = Flag<Int>(
-    "rows", "N", "rows of a zone or a device (catchup, flat, queries, start)", default: 100_000, in: 400...10_000_000)
+    "rows", "N", "rows of a zone or a device (catchup, flat, index, queries, start)", default: 100_000,
+    in: 400...10_000_000)
   static let seconds = Flag<Int>("seconds", "S", "length of each throughput figure", default: 4, in: 1...600)
   static let zoneRows = Flag<Int>("rows", "N", "rows of a zone (changes)", default: 20_000, in: 1_000...1_000_000)
   static let updates = Flag<Int>("rows", "N", "updates (amplification)", default: 100_000, in: 1_000...10_000_000)
@@ -21,6 +22,9 @@ package enum BenchCommand {
   static let creds = Flag<String>("creds", "FILE", "credentials of the device that floods")
   static let kind = Flag<HostileKind>("kind", "KIND", "what it sends: \(HostileKind.flagKind)", default: .empty)
   static let rate = Flag<Int>("rate", "N", "frames a second", default: 200, in: 1...10_000)
+  static let subscriptions = Flag<Int>(
+    "subscriptions", "N", "subscriptions to queries", default: 1_000_000, in: 1_000...10_000_000)
+  static let saves = Flag<Int>("saves", "N", "saves offered a second", default: 2_000, in: 1...100_000)
   static let hours = Flag<Double>("hours", "H", "virtual time", default: 2)
   static let seed = Flag<Int>("seed", "N", "of all that is random", default: 4, in: 0...1_000_000_000)
 
@@ -33,8 +37,16 @@ package enum BenchCommand {
     command("flat", "A save, an update and a pull in zones of 1,000 records and more."),
     command("reads", "A record, a page of changes and a query, as one client waits for them."),
     command("queries", "A page of a query by each kind of index, and how long a save takes until it is found."),
+    Command(
+      "caravan-bench index", "Saves beside an index that is built, and how long a save takes until a query finds it.",
+      flags: [asJSON, rows, seconds, saves, Flag<String?>.postgres]),
     command("catchup", "A new device fetches everything."),
     command("fanout", "A saved row until all devices have been told."),
+    command("notifications", "A save until devices are told, by what they subscribed to; and what that costs."),
+    command("schema", "Where record types are found, when devices save and ask."),
+    Command(
+      "caravan-bench standing", "A change that hits a few of a million subscriptions to queries.",
+      flags: [asJSON, subscriptions, rounds]),
     command("local", "A row with a 1 MiB object through the agent, beside a file and SQLite; both store modes."),
     command("hostile", "Saves of ten devices beside an eleventh, and beside a hostile one."),
     Command(
@@ -69,6 +81,7 @@ package enum BenchCommand {
     if name == "flood" { return try await flood(options, host) }
     let report = BenchReport(bench: name, asJSON: options[asJSON])
     if name == "radio" { return try radio(options, report) }
+    if name == "standing" { return try await standing(options, report, host) }
     if name == "frames" { return try frames(options, report, host) }
     try await BenchSuite.with(programs: programs, postgres: options[Flag<String?>.postgres], host: host) { suite in
       switch name {
@@ -84,11 +97,21 @@ package enum BenchCommand {
       case "reads": try await ReadsBench(suite: suite, report: report, rounds: options[rounds]).run()
       case "queries":
         try await QueriesBench(suite: suite, report: report, rows: options[rows], rounds: options[rounds]).run()
+      case "index":
+        try await IndexBench(
+          suite: suite, report: report, rows: options[rows], savesPerSecond: options[saves],
+          seconds: Double(options[seconds])
+        ).run()
       case "catchup": try await CatchupBench(suite: suite, report: report, rows: options[rows]).run()
       case "fanout":
         try await FanoutBench(
           suite: suite, report: report, devices: options[devices], rounds: min(options[rounds], 30)
         ).run()
+      case "notifications":
+        try await NotificationsBench(
+          suite: suite, report: report, devices: options[devices], rounds: options[rounds]
+        ).run()
+      case "schema": try await SchemaBench(suite: suite, report: report, rounds: options[rounds]).run()
       case "changes":
         try await WriterBench(suite: suite, report: report, rows: options[zoneRows]).run()
         try await SnapshotBench(suite: suite, report: report, rows: options[zoneRows]).run()
@@ -109,6 +132,15 @@ package enum BenchCommand {
       host: host, credentials: try Credentials.reading(options[creds]), urls: options[Flag<[String]>.nats],
       kind: options[kind], perSecond: options[rate], seconds: Double(options[seconds])
     ).run()
+  }
+
+  private static func standing(_ options: Options, _ report: BenchReport, _ host: Host) async throws {
+    try await BenchSuite.withDirectory { directory in
+      try await StandingBench(
+        report: report, host: host, directory: directory, subscriptions: options[subscriptions],
+        rounds: options[rounds] * 10
+      ).run()
+    }
   }
 
   private static func radio(_ options: Options, _ report: BenchReport) throws(CaravanError) {

@@ -30,10 +30,23 @@ actor BenchSuite {
   static func with(
     programs: String, postgres: String?, host: Host, _ body: (BenchSuite) async throws -> Void
   ) async throws {
+    try await withDirectory { directory in
+      try await start(in: directory, programs: programs, postgres: postgres, host: host, body)
+    }
+  }
+
+  /// A directory that goes away with what it holds.
+  static func withDirectory(_ body: (_ directory: String) async throws -> Void) async throws {
     var template = Array("/tmp/caravan-bench.XXXXXX".utf8CString)
     guard unsafe mkdtemp(&template) != nil else { throw CaravanError(.storageFull, "cannot make a directory in /tmp") }
     let directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     defer { removeTree(directory) }
+    try await body(directory)
+  }
+
+  private static func start(
+    in directory: String, programs: String, postgres: String?, host: Host, _ body: (BenchSuite) async throws -> Void
+  ) async throws {
     raiseFileLimit()
     var environment = Command.environment
     environment["CARAVAN_POSTGRES"] = postgres
@@ -246,12 +259,26 @@ actor BenchSuite {
     let residentBytes: Int
   }
 
-  /// What a service has used so far (proc(5)).
-  nonisolated func usage(of service: String) throws -> Usage {
+  /// The number of a service's process.
+  private nonisolated func process(of service: String) throws -> Int64 {
     let run = try RunFile(JSON.parse(TextFile.read("\(directory)/suite/run.json")))
     guard let process = run.processes.first(where: { $0.name == service })?.process else {
       throw CaravanError(.internalError, "no '\(service)' runs: \(run.processes.map(\.name))")
     }
+    return process
+  }
+
+  /// Ends a service as a crash would; the suite starts it anew.
+  nonisolated func kill(_ service: String) throws {
+    let process = try process(of: service)
+    guard Glibc.kill(pid_t(process), SIGKILL) == 0 else {
+      throw CaravanError(.internalError, "'\(service)' cannot be killed: error \(errno)")
+    }
+  }
+
+  /// What a service has used so far (proc(5)).
+  nonisolated func usage(of service: String) throws -> Usage {
+    let process = try process(of: service)
     func numbers(_ file: String, after mark: Character? = nil) throws(CaravanError) -> [Int] {
       let text = try TextFile.read("/proc/\(process)/\(file)")
       let rest = mark.flatMap { text.lastIndex(of: $0) }.map { text[$0...].dropFirst() } ?? text[...]

@@ -63,7 +63,7 @@ extension Anchor {
     case .not: preconditionFailure("an expression without not has one")
     case .all(let parts):
       // One of the parts is enough: tokens find fewer queries than spans, and few anchors cost less than many.
-      return parts.compactMap(best).min { weight($0) < weight($1) }
+      return (between(parts) + parts.compactMap(best)).min { weight($0) < weight($1) }
     case .any(let parts):
       var all: [Anchor] = []
       for part in parts {
@@ -71,6 +71,27 @@ extension Anchor {
         all += anchors
       }
       return all
+    }
+  }
+
+  /// Of several bounds of one field, what lies between them: each bound by itself would find half of all queries.
+  private static func between(_ parts: [Expression<Condition>]) -> [[Anchor]] {
+    var spans: [(need: IndexNeed, low: Double, high: Double, count: Int)] = []
+    for part in parts {
+      guard case .leaf(let condition) = part, !condition.isList, let span = span(condition)?.first else { continue }
+      let need = IndexNeed(condition.field, condition.kind, .key)
+      if let place = spans.firstIndex(where: { $0.need == need }) {
+        spans[place].low = max(spans[place].low, span.lowerBound)
+        spans[place].high = min(spans[place].high, span.upperBound)
+        spans[place].count += 1
+      } else {
+        spans.append((need, span.lowerBound, span.upperBound, 1))
+      }
+    }
+    assert(Set(spans.map(\.need)).count == spans.count, "a field has two ranges")
+    return spans.filter { $0.count > 1 }.map { span in
+      // Values keep their order as points: where no point is left, no value is.
+      span.low <= span.high ? [.span(span.need, Span(first: span.low...span.high, second: 0...0))] : []
     }
   }
 

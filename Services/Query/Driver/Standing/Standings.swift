@@ -1,4 +1,4 @@
-import CaravanModel
+package import CaravanModel
 import CaravanQuery
 import CaravanQueryCore
 import CaravanRuntime
@@ -6,13 +6,19 @@ import CaravanSQLite
 import CaravanWire
 
 /// A subscription as the index keeps it.
-struct StandingRow: Sendable {
+package struct StandingRow: Sendable {
   let user: UserID
   let query: CaravanModel.StandingQuery
   /// Who they are to a public database; nil: they see all there is.
   let viewer: Query.Viewer?
   /// Of its records; nil: it is about zones, or there is no such type.
   let type: CaravanModel.RecordType?
+
+  package init(
+    user: UserID, query: CaravanModel.StandingQuery, viewer: Query.Viewer?, type: CaravanModel.RecordType?
+  ) {
+    (self.user, self.query, self.viewer, self.type) = (user, query, viewer, type)
+  }
 }
 
 /// What a standing query is looked up by when a record is written.

@@ -148,8 +148,12 @@ final class EdgeFleet: Sendable {
       case .ping: said += Array("PONG\r\n".utf8)
       case .complaint(let text): throw CaravanError(.internalError, "the broker minds a device: \(text)")
       case .message(let subscription, let payload):
-        guard subscription == state.round?.subscription else { continue }
-        if state.round?.isAcknowledging == true { said += acknowledgement(of: payload, by: members[index].device) }
+        let isOfRound = subscription == state.round?.subscription
+        // What comes between rounds would come again and again, and the next round would hear of that.
+        if subscription == Self.notifications, !isOfRound || state.round?.isAcknowledging == true {
+          said += acknowledgement(of: payload, by: members[index].device)
+        }
+        guard isOfRound else { continue }
         guard state.round?.heard[index] == nil else { continue }
         state.round?.heard[index] = payload
         state.round?.times.append(host.clock.now)
