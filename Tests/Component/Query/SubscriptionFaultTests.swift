@@ -64,6 +64,21 @@ import Testing
     #expect(last.map(\.number) == Array(1...7))
   }
 
+  @Test("CK-83: what an instance could not tell before others served is not told as news when it comes back")
+  func late() throws {
+    let (cluster, first, type) = try Self.started()
+    Self.mute(cluster)
+    try cluster.save([("x", Self.fields(5))], type: type, to: zone("photos"))
+    try cluster.settle()
+    try Self.stop(first, cluster)
+    cluster.faults.set { $0.lost = { _ in false } }
+    let other = try cluster.startQuery("other")
+    #expect(try cluster.log(atLeast: 1).map(\.reason) == [.missed])
+    try Self.stop(other, cluster)
+    _ = try cluster.startQuery()
+    #expect(try cluster.log(atLeast: 2).map(\.reason) == [.missed, .missed])
+  }
+
   @Test("CK-86: what another instance has written to the log is not written over, and what it told is not told again")
   func twoWriters() throws {
     let (cluster, _, type) = try Self.started()
