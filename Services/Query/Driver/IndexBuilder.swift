@@ -78,8 +78,11 @@ final class IndexBuilder: Sendable {
   /// - Returns: whether there is more to be built.
   private func step(_ table: TableKey) async throws(CaravanError) -> Bool {
     do throws(CaravanError) {
+      let (start, takings) = (clock.now, writer.takings)
       let hasMore = try await writer.step(table)
       metrics.steps.add()
+      // Changes that come meanwhile get half of the time, or the index would fall behind them until it is built.
+      if hasMore, writer.takings != takings { try? await clock.sleep(for: clock.now - start) }
       return hasMore
     } catch {
       guard error.isTransient else { throw error }

@@ -82,8 +82,6 @@ struct IndexFeeder: ChangeConsumer {
 
     var isEmpty: Bool { steps.isEmpty }
 
-    func progress(of zone: ZoneID) -> ZoneProgress? { latest[zone].map { steps[$0].batch.progress } }
-
     func updates(at now: WallTime) -> [IndexUpdate] { steps.map { $0.batch.update(of: $0.zone, at: now) } }
 
     /// - Parameter isApart: what was written before is not to be written over, as somebody hears of each commit.
@@ -102,6 +100,8 @@ struct IndexFeeder: ChangeConsumer {
 
   func take(_ changes: [Change]) async throws(CaravanError) {
     var batch = Batch()
+    // What the index has, or is about to have: it is not asked for each change, as others have turns there too.
+    var current: [ZoneID: ZoneProgress] = [:]
     for change in changes where demand.includes(change.zone.database) && change.zone.name != NotificationLog.name {
       guard try await isWanted(change.zone.database) else {
         try await flush(&batch)
@@ -109,7 +109,7 @@ struct IndexFeeder: ChangeConsumer {
         continue
       }
       let known: ZoneProgress? =
-        if let recent = batch.progress(of: change.zone) { recent } else {
+        if let recent = current[change.zone] { recent } else {
           try await index.progress(of: change.zone)
         }
       let step = ZoneStep(
@@ -122,9 +122,10 @@ struct IndexFeeder: ChangeConsumer {
         let entries =
           if let page = change.page { try EntryPage.decode(page).entries } else { [] as [CaravanWire.Entry] }
         try await add(entries, of: change.zone, progress, from: Source(isMade: known == nil), to: &batch)
+        current[change.zone] = progress
       case .read:
         try await flush(&batch)
-        try await read(
+        current[change.zone] = try await read(
           change.zone, from: known, telling: catchUp.telling, deleted: change.isZoneDeletion ? change.incarnation : nil)
       }
       if batch.rows >= Self.rowsPerTransaction { try await flush(&batch) }
@@ -198,9 +199,11 @@ struct IndexFeeder: ChangeConsumer {
   /// - Parameters:
   ///   - known: what the index has of the zone; nil: nothing, so that whatever is there is new.
   ///   - deleted: a life of the zone that is known to be over.
+  /// - Returns: what the index has of it then; nil: there is no such zone.
+  @discardableResult
   private func read(
     _ zone: ZoneID, from known: ZoneProgress?, telling: Telling, deleted: Incarnation? = nil
-  ) async throws(CaravanError) {
+  ) async throws(CaravanError) -> ZoneProgress? {
     var source = Source(telling: telling, isMade: known == nil && telling != .nothing, isRead: true)
     var past = known
     if let known, known.incarnation == 0 {
@@ -226,7 +229,8 @@ struct IndexFeeder: ChangeConsumer {
         if telling != .nothing {
           try await index.tellOfLoss(of: zone, ended: past?.incarnation ?? deleted, at: demand.now)
         }
-        return try await forget(zone)
+        try await forget(zone)
+        return nil
       }
       let progress = ZoneProgress(incarnation: next.incarnation, seq: next.seq)
       if isOver, let past {
@@ -246,7 +250,7 @@ struct IndexFeeder: ChangeConsumer {
       try await add(EntryPage.decode(reply.page).entries + damaged, of: zone, progress, from: source, to: &batch)
       source.isMade = false
       try await flush(&batch)
-      guard reply.more else { return }
+      guard reply.more else { return progress }
       request.from = next
     }
   }

@@ -121,6 +121,7 @@ package struct IndexFile: Sendable {
     options.isReadOnly = isReadOnly
     options.durability = durability
     options.cacheBytes = QueryLimits.cacheBytes
+    options.checkpointPages = QueryLimits.checkpointPages
     return options
   }
 }

@@ -3,6 +3,8 @@ import CaravanQueryCore
 package import CaravanRuntime
 import CaravanSQLite
 
+import struct Synchronization.Atomic
+
 /// Writes the index. One connection on its own thread.
 package actor IndexWriter {
   private let executor: any SerialExecutor
@@ -17,6 +19,7 @@ package actor IndexWriter {
   private nonisolated let signals = Mutex<[UInt32: Signal]>([:])
   /// Partitions with subscriptions, or that had some.
   private nonisolated let watched = Mutex<Set<UInt32>>([])
+  private nonisolated let takingCount = Atomic<Int>(0)
   /// Tables as they were when all that a query needed of them was ready: who knows them need not ask the writer. Who
   /// reads compares their generation.
   private nonisolated let known = Mutex(BoundedCache<TableKey, IndexCatalog.Table>(capacity: QueryLimits.cachedTables))
@@ -110,10 +113,14 @@ package actor IndexWriter {
 
   // MARK: Changes
 
+  /// How often changes were taken in.
+  nonisolated var takings: Int { takingCount.load(ordering: .relaxed) }
+
   /// One transaction: the updates, and the cursor with them.
   package func apply(
     _ updates: [IndexUpdate], cursor: (partition: Partition, position: UInt64)? = nil
   ) throws(CaravanError) {
+    takingCount.wrappingAdd(1, ordering: .relaxed)
     try changing { () throws(CaravanError) in
       for update in updates { try apply(update) }
       guard let cursor else { return }

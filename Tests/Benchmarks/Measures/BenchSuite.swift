@@ -146,6 +146,16 @@ actor BenchSuite {
     return try Credentials(jwt: claims.sign(with: signing), key: key)
   }
 
+  /// Does again what is refused for a while, when that is over.
+  nonisolated func patiently(_ body: @Sendable () async throws -> Void) async throws {
+    while true {
+      do { return try await body() } catch let error as CaravanError {
+        guard error.code == .rateLimited, let wait = error.retryAfterMilliseconds else { throw error }
+        try await host.clock.sleep(for: .milliseconds(Int64(wait)))
+      }
+    }
+  }
+
   nonisolated func edgeDevice(_ device: String, user: String) async throws -> EdgeDevice {
     try await EdgeDevice(credentials(device, user: user), urls: urls, host: host)
   }

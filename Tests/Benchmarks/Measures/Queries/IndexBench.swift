@@ -34,9 +34,13 @@ struct IndexBench: Sendable {
     let bulk = try BulkIndex(directory: suite.directory, executors: suite.host.executors)
     for first in stride(from: 0, to: rows, by: Limits.recordsPerCommit) {
       let batch = (first..<min(rows, first + Limits.recordsPerCommit)).map { sample.row($0, suite.host.random) }
-      try await devices[0].save(
-        batch.map(\.fields.body), names: batch.map(\.name), type: type.id, op: UInt64(first + 1), to: Self.zone,
-        in: Self.container)
+      // Each is let in as often as it may be.
+      let device = devices[first / Limits.recordsPerCommit % devices.count]
+      try await suite.patiently {
+        try await device.save(
+          batch.map(\.fields.body), names: batch.map(\.name), type: type.id, op: UInt64(first + 1), to: Self.zone,
+          in: Self.container)
+      }
       try await bulk.add(batch)
     }
     try await questions.waitForRow(sample.name(rows - 1), clock: suite.host.clock)
