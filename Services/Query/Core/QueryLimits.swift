@@ -23,8 +23,8 @@ package enum QueryLimits {
   package static let wordsPerRecord = 10_000
   /// Pages of the index that its writer and its reader keep, each.
   package static let cacheBytes = 32 << 20
-  /// Pages in the write-ahead log before they are written back: an index is written at random places, and a page that is
-  /// changed many times meanwhile is written back once.
+  /// Pages in the write-ahead log before they are written back: an index is written at random places, and a page that
+  /// is changed many times meanwhile is written back once.
   package static let checkpointPages = 8_192
   /// Records in one step of building an index; others use the index between two steps.
   package static let recordsPerBuildStep = 500
