@@ -31,6 +31,8 @@ public struct CloudNotification: Sendable, Hashable {
   /// How many notifications of the source have gone before this device had them: only with `missed`, and 0 where it was
   /// the cloud that missed something.
   public let skipped: UInt64
+  /// Of the first number of its source below which nothing is missing; 0: of none.
+  let since: UInt64
   /// What it shows, and which values of the row it carries.
   public let content: Content
   /// Where an app goes on that has dealt with this one and all before it.
@@ -125,7 +127,7 @@ public struct NotificationCursor: Sendable, Hashable, LosslessStringConvertible 
     var cursor = self
     var told: [CloudNotification] = []
     for notification in Self.ordered(found) {
-      let last = cursor.taken[notification.source] ?? 0
+      let last = max(cursor.taken[notification.source] ?? 0, max(notification.since, 1) - 1)
       guard notification.number > last else { continue }
       let skipped = notification.number - last - 1
       if skipped > 0 {
@@ -165,14 +167,15 @@ extension CloudNotification {
       subscription: text(.subscription), reason: reason, database: integer(.isPublic) == 0 ? .private : .public,
       type: text(.type), zone: text(.zone), record: text(.record), version: UInt64(bitPattern: integer(.version)),
       device: text(.device), at: integer(.at), source: UInt64(bitPattern: integer(.source)),
-      number: UInt64(bitPattern: integer(.number)), skipped: 0, content: Content(row), cursor: .start)
+      number: UInt64(bitPattern: integer(.number)), skipped: 0, since: UInt64(bitPattern: integer(.since)),
+      content: Content(row), cursor: .start)
   }
 
   fileprivate init(missing count: UInt64, before next: CloudNotification, _ cursor: NotificationCursor) {
     self.init(
       subscription: "", reason: .missed, database: next.database, type: "", zone: "", record: "", version: 0,
-      device: "", at: 0, source: next.source, number: next.number - 1, skipped: count, content: Content(),
-      cursor: cursor)
+      device: "", at: 0, source: next.source, number: next.number - 1, skipped: count, since: next.since,
+      content: Content(), cursor: cursor)
   }
 }
 

@@ -98,6 +98,8 @@ public enum NotificationLog {
     /// What its subscription has notifications show, and values of the record. `fields` is a JSON object of names and
     /// values; `isCut` is 1 where the record had more than one notification carries.
     case title, body, titleKey, titleArguments, bodyKey, bodyArguments, badge, sound, fields, isCut
+    /// The number of the first one of its source that is not known to have gone before: nothing is missing below it.
+    case since
 
     public var name: String { "\(self)" }
 
@@ -107,7 +109,7 @@ public enum NotificationLog {
 
     private var kind: FieldKind {
       switch self {
-      case .source, .number, .isPublic, .version, .badge, .isCut: .integer
+      case .source, .number, .isPublic, .version, .badge, .isCut, .since: .integer
       case .at: .date
       case .subscription, .reason, .type, .zone, .record, .device, .title, .body, .titleKey, .titleArguments, .bodyKey,
         .bodyArguments, .sound, .fields:

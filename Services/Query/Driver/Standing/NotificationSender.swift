@@ -10,6 +10,8 @@ actor NotificationSender {
   private struct LogState {
     /// Of the next notification.
     var number: UInt64 = 1
+    /// Of the first one since none of this source was there.
+    var since: UInt64 = 1
     /// Versions of the log's records of this source, by their names.
     var versions: [String: Seq] = [:]
     /// What the log has, of this source.
@@ -141,6 +143,7 @@ actor NotificationSender {
     set(.reason, .text(hit.reason.rawValue))
     set(.source, .integer(Int64(source)))
     set(.number, .integer(Int64(number)))
+    if state.since > 1 { set(.since, .integer(Int64(state.since))) }
     set(.isPublic, .integer(hit.database.isPublic ? 1 : 0))
     set(.at, .integer(happening.at.milliseconds))
     for (field, text) in [
@@ -157,22 +160,22 @@ actor NotificationSender {
   /// What this source has written to a log before.
   private func state(of log: LogKey, in zone: ZoneID) async throws(CaravanError) -> LogState {
     if let known = logs.value(for: log) { return known }
-    var found: [(number: UInt64, mark: String)] = []
+    var found: [PastNotification] = []
     var state = LogState()
     let (entries, head) = try await everything(in: zone)
     // Each notification is a version of the zone, or more: no number was given that is beyond them. Whoever follows the
     // log would not look at one again after all that had it have expired.
-    state.number = head + 1
+    (state.number, state.since) = (head + 1, head + 1)
     for entry in entries where !entry.deleted {
       guard let fields = try? RecordFields(body: entry.body), let past = PastNotification(fields),
         past.source == source
       else { continue }
-      found.append((past.number, past.mark))
+      found.append(past)
       state.versions[entry.name] = entry.version
     }
-    for (number, mark) in found.sorted(by: { $0.number < $1.number }) {
-      state.number = number + 1
-      state.add(mark)
+    for past in found.sorted(by: { $0.number < $1.number }) {
+      (state.number, state.since) = (past.number + 1, past.since)
+      state.add(past.mark)
     }
     logs.insert(state, for: log)
     return state
@@ -218,6 +221,7 @@ extension PendingHit {
 private struct PastNotification {
   let source: UInt32
   let number: UInt64
+  let since: UInt64
   let mark: String
 
   init?(_ fields: RecordFields) {
@@ -231,6 +235,7 @@ private struct PastNotification {
     guard let reason = NotificationLog.Reason(rawValue: text(.reason)) else { return nil }
     source = UInt32(clamping: number(.source))
     self.number = UInt64(clamping: number(.number))
+    since = UInt64(clamping: number(.since))
     mark = NotificationMark.text(
       text(.subscription), isPublic: number(.isPublic) == 1, reason: reason, zone: text(.zone), record: text(.record),
       version: UInt64(clamping: number(.version)), at: number(.at))

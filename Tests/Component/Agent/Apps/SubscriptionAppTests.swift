@@ -74,6 +74,21 @@ import struct CaravanClient.TableProperties
       ])
   }
 
+  @Test("CK-86: where a source says that nothing is missing below its first number, nothing is told as missed")
+  func beginnings() async throws {
+    try await AppFixture.with { f in
+      try await f.app { client in _ = try await client.subscribeToZones("zones") }
+      let since = RecordFields([NotificationLog.Field.since.rawValue: .integer(50)])
+      try await Self.apply(
+        f, [.notification(50, of: 3, showing: since), .notification(52, of: 3, showing: since), Self.entry(2, of: 4)])
+      try await f.app { client in
+        let told = try await Self.here(client)
+        #expect(told.filter { $0.source == 3 }.map(\.number) == [50, 51, 52])
+        #expect(told.filter { $0.reason == .missed }.map(\.number).sorted() == [1, 51])
+      }
+    }
+  }
+
   @Test("CK-83: a template is named with its parameters, and what the cloud made of it is listed with its name")
   func templates() async throws {
     let sync = ScriptedSync()
