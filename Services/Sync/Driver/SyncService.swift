@@ -41,13 +41,13 @@ package final class SyncService: Service {
           let device = try Self.sender(of: incoming.subject)
           do throws(CaravanError) {
             return try await cloud.admission.countingFrame(of: device) { () async throws(CaravanError) in
-              let parcels = AnswerFragments(of: device, cloud)
-              let (frame, form, prepaid) = try await parcels.open(incoming.message.payload)
+              let fragments = AnswerFragments(of: device, cloud)
+              let (frame, form, prepaid) = try await fragments.open(incoming.message.payload)
               let exchange = try await codec.open(frame)
               let session = DeviceSession(
                 device: device, epoch: exchange.epoch, clock: frame.clockMilliseconds, prepaid: prepaid, cloud: cloud)
               let reply = ExchangeReply(results: await session.run(exchange.operations))
-              return await parcels.close(try await codec.close(reply, isPlain: frame.plainAnswer), form)
+              return await fragments.close(try await codec.close(reply, isPlain: frame.plainAnswer), form)
             }
           } catch { throw cloud.refusals.told(error) }
         }
