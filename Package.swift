@@ -192,7 +192,7 @@ let package = Package(
       main: backends + ["Crypto"])
     + service(
       "Query", executable: "caravan-query", core: ["Model", "Query", "Encoding"],
-      driver: plumbing + ["Query", "SQLite", "ChangeStream"], main: backends)
+      driver: plumbing + ["Query", "SQLite", "PostgreSQL", "ChangeStream"], main: backends + ["PostgreSQL"])
     + service(
       "Push", executable: "caravan-push", core: ["Model", "Encoding"],
       driver: ["Model", "Wire", "Bus", "Runtime", "Crypto", "Encoding", "HTTPClient"], main: backends + ["Crypto"])
@@ -243,7 +243,7 @@ let package = Package(
         ["DiffSync", "DiffSyncClient", "BusNATS", "Launch", "Model", "Runtime", "Crypto"]),
     ]
     + [
-      library("Tests/TestKit", ["Model", "Wire", "Bus", "Runtime", "Store", "SyncClient", "Crypto"]),
+      library("Tests/TestKit", ["Model", "Wire", "Bus", "Runtime", "Store", "SyncClient", "Crypto", "PostgreSQL"]),
       tests("Lint", [], exclude: ["words", "figures"]),
       tests("Unit/Model", ["Model", "Wire", "Encoding", "TestKit"]),
       tests("Unit/Expressions", ["Query", "Model", "TestKit", "Wire"]),
@@ -254,7 +254,7 @@ let package = Package(
       tests("Unit/SchemaCore", ["SchemaCore", "Model", "Runtime", "TestKit"]),
       tests("Unit/AgentCore", ["AgentCore", "Model", "Query", "Runtime", "TestKit"]),
       tests("Unit/StorageCore", ["StorageCore", "Store", "Model", "TestKit"]),
-      tests("Unit/QueryCore", ["Query", "QueryCore", "Model", "Encoding", "TestKit"]),
+      tests("Unit/QueryCore", ["Query", "QueryCore", "Model", "Wire", "Encoding", "TestKit"]),
       tests("Unit/PushCore", ["PushCore", "Model", "Encoding"]),
       tests("Unit/GatewayCore", ["GatewayCore", "Model", "Encoding", "TestKit"]),
       tests("Unit/CLICore", ["CLICore", "Model", "Encoding", "TestKit"]),
@@ -306,7 +306,8 @@ let package = Package(
         "Component/Query",
         [
           "Query", "QueryCore", "QueryDriver", "ChangeStream", "StorageClient", "SchemaClient", "SchemaDriver",
-          "Crypto", "StorageDriver", "StoreSQLite", "SQLite", "Bus", "Runtime", "Wire", "Model", "TestKit",
+          "Crypto", "StorageDriver", "StoreSQLite", "SQLite", "PostgreSQL", "Bus", "Runtime", "Wire", "Model",
+          "TestKit",
         ]),
       tests(
         "Component/Gateway",

@@ -9,13 +9,6 @@ struct Order: Sendable {
     let isDescending: Bool
   }
 
-  /// Where the engine has a key.
-  struct Column {
-    let selected: SQLFragment
-    let name: String
-    let isIndexed: Bool
-  }
-
   let keys: [Key]
 
   /// - Throws: `schemaViolation` when a field is unknown or not sortable; `invalidData` when one stands twice.
@@ -34,32 +27,36 @@ struct Order: Sendable {
     self.keys = keys
   }
 
-  /// A key that no column has is computed for each row.
-  func columns(in indexes: TableIndexes) -> [Column] {
-    keys.enumerated().map { index, key in
-      if case .field(let field, _) = key.term, let column = indexes.column(field) {
-        return Column(selected: SQLFragment(column), name: column, isIndexed: true)
-      }
-      let name = "s\(index)"
-      var selected = SQLFragment.key(of: key.term)
-      selected.sql += " AS \(name)"
-      return Column(selected: selected, name: name, isIndexed: false)
-    }
+  var places: PlaceOrder { PlaceOrder(keys.map(\.isDescending)) }
+
+  /// Which column has each of the keys; nil: it is computed.
+  func columns(in indexes: TableIndexes) -> [String?] {
+    keys.map { key in if case .field(let field, _) = key.term { indexes.column(field) } else { nil } }
   }
 
   private var isDescendingAtLast: Bool { keys.last?.isDescending ?? false }
 
-  func sql(_ names: [String]) -> String {
+  /// The order of the first keys, which these columns have; of all of them, it is the whole order.
+  func sql(_ columns: [String]) -> String {
+    precondition(columns.count <= keys.count, "more columns than keys")
+    let first = zip(columns, keys).map { "\($0) \($1.isDescending ? "DESC" : "ASC")" }
+    guard columns.count == keys.count else { return first.joined(separator: ", ") }
     let last = isDescendingAtLast ? "DESC" : "ASC"
-    let columns = zip(names, keys).map { "\($0) \($1.isDescending ? "DESC" : "ASC")" }
-    return (columns + ["zone \(last)", "name \(last)"]).joined(separator: ", ")
+    return (first + ["zone \(last)", "name \(last)"]).joined(separator: ", ")
   }
 
-  /// What comes after `cursor` in this order.
-  func after(_ cursor: PageCursor, _ names: [String]) -> SQLFragment {
+  /// What comes after `cursor` in this order, and more where not all keys have columns: all of its first key.
+  /// - Parameter columns: of the first keys.
+  /// - Returns: nil: no column says.
+  func after(_ cursor: PageCursor, _ columns: [String]) -> SQLFragment? {
+    var range: SQLFragment?
+    if let column = columns.first, let key = keys.first, let value = cursor.keys.first {
+      range = SQLFragment("\(column) \(key.isDescending ? "<=" : ">=") ?", [.key(value)])
+    }
+    guard columns.count == keys.count else { return range }
     var alternatives: [SQLFragment] = []
     var equal: [SQLFragment] = []
-    for ((name, key), value) in zip(zip(names, keys), cursor.keys) {
+    for ((name, key), value) in zip(zip(columns, keys), cursor.keys) {
       let beyond = SQLFragment("\(name) \(key.isDescending ? "<" : ">") ?", [.key(value)])
       alternatives.append(.joined(equal + [beyond], by: "AND"))
       equal.append(SQLFragment("\(name) = ?", [.key(value)]))
@@ -68,9 +65,7 @@ struct Order: Sendable {
     let place = SQLFragment("(zone, name) \(sign) (?, ?)", [.text(cursor.zone), .text(cursor.name)])
     alternatives.append(.joined(equal + [place], by: "AND"))
     let exact = SQLFragment.joined(alternatives, by: "OR")
-    guard let name = names.first, let key = keys.first else { return exact }
-    // Says the same again as one range of the first key: what an index can start from.
-    let range = SQLFragment("\(name) \(key.isDescending ? "<=" : ">=") ?", [.key(cursor.keys[0])])
-    return .joined([range, exact], by: "AND")
+    // The range says the same again: what an index can start from.
+    return range.map { SQLFragment.joined([$0, exact], by: "AND") } ?? exact
   }
 }

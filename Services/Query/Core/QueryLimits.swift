@@ -21,6 +21,10 @@ package enum QueryLimits {
   /// What an index takes of one field of one record; records that have more are looked at one by one.
   package static let membersPerRecord = 1_000
   package static let wordsPerRecord = 10_000
+  /// Of one word.
+  package static let wordBytes = 255
+  /// Of all words of one record: a `tsvector` has no more than a mebibyte.
+  package static let wordBytesPerRecord = 900_000
   /// Pages of the index that its writer and its reader keep, each.
   package static let cacheBytes = 32 << 20
   /// Pages in the write-ahead log before they are written back: an index is written at random places, and a page that
@@ -43,6 +47,8 @@ package enum QueryLimits {
   /// word by word or with a pattern.
   package static let steps = 50_000_000
   package static let recordCost = 500
+  /// After so many of them it is asked whether there may be more.
+  package static let stepsPerLook = 1_000
   package static let bytesPerStep = 32
   /// And how long it may run, as indexes of words count no instructions.
   package static let runTime: Duration = .seconds(4)

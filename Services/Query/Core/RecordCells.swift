@@ -31,7 +31,7 @@ package struct RecordCells: Sendable {
       return Array(Set(items.compactMap { IndexKey($0)?.bytes }))
     case .words:
       guard case .bytes(let text) = cell(need.field, .text) else { return [] }
-      return Set(Words(String(decoding: text, as: UTF8.self))).map { Array($0.utf8) }
+      return Array(Set(Words(String(decoding: text, as: UTF8.self)).lazy.map(Anchor.word)))
     }
   }
 
@@ -49,7 +49,7 @@ package struct RecordCells: Sendable {
     guard case .bytes(let text) = cell(field, .text) else { return [] }
     var tokens: [String] = []
     for word in Words(String(decoding: text, as: UTF8.self)) {
-      guard tokens.count < QueryLimits.wordsPerRecord else { return nil }
+      guard tokens.count < QueryLimits.wordsPerRecord, word.utf8.count <= QueryLimits.wordBytes else { return nil }
       tokens.append(TableIndexes.token(word, table: table, field: field))
     }
     return tokens

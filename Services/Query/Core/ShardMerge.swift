@@ -26,9 +26,9 @@ package struct ShardMerge: Sendable {
     }
   }
 
-  private let isDescending: [Bool]
+  private let order: PlaceOrder
 
-  package init(_ sort: [SortKey]) { isDescending = sort.map(\.isDescending) }
+  package init(_ sort: [SortKey]) { order = PlaceOrder(sort.map(\.isDescending)) }
 
   /// The first `limit` of all. What lies beyond the end of a page that goes on is left out: its shard may hold records
   /// that come before.
@@ -36,25 +36,13 @@ package struct ShardMerge: Sendable {
     precondition(limit > 0, "a page of no records never ends")
     let offered = pages.reduce(0) { $0 + $1.hits.count }
     let ends = pages.compactMap { $0.hasMore ? $0.hits.last?.place : nil }
-    let end = ends.min(by: precedes)
-    var hits = pages.flatMap(\.hits).sorted { precedes($0.place, $1.place) }
-    if let end { hits.removeAll { precedes(end, $0.place) } }
+    let end = ends.min(by: order.precedes)
+    var hits = pages.flatMap(\.hits).sorted { order.precedes($0.place, $1.place) }
+    if let end { hits.removeAll { order.precedes(end, $0.place) } }
     let hasMore = hits.count > limit || pages.contains(where: \.hasMore)
     let page = Page(Array(hits.prefix(limit)), hasMore: hasMore)
     precondition(page.hits.count == offered || page.hasMore, "what was left out could not be asked for")
     precondition(!page.hits.isEmpty || end == nil, "a page that goes on holds nothing to go on from")
     return page
-  }
-
-  /// In the order of `Order`: the keys, then zone and name in the direction of the last key.
-  func precedes(_ a: PageCursor, _ b: PageCursor) -> Bool {
-    precondition(
-      a.keys.count == isDescending.count && b.keys.count == isDescending.count, "a place has one value a sort key")
-    for (index, isDescending) in isDescending.enumerated() where a.keys[index] != b.keys[index] {
-      return a.keys[index].bytes.lexicographicallyPrecedes(b.keys[index].bytes) != isDescending
-    }
-    let places = [(a.zone, b.zone), (a.name, b.name)].map { (Array($0.utf8), Array($1.utf8)) }
-    guard let (x, y) = places.first(where: { $0 != $1 }) else { return false }
-    return x.lexicographicallyPrecedes(y) != (isDescending.last ?? false)
   }
 }

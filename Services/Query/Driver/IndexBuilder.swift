@@ -56,11 +56,21 @@ final class IndexBuilder: Sendable {
     try? await clock.withDeadline(patience, "building an index") { await latch.wait() }
   }
 
-  /// Returns when it is cancelled. What was begun before it ran comes first.
-  /// - Throws: what is wrong with the file, but that the disk is full.
+  /// Goes on with what was begun in a partition before.
+  func resume(_ partition: Partition) async throws(CaravanError) {
+    let unfinished = try await writer.unfinished(in: partition)
+    work.withLock { work in
+      for table in unfinished {
+        work.asked[table, default: 0] += 1
+        if !work.tables.contains(table) { work.tables.append(table) }
+      }
+    }
+    more.raise()
+  }
+
+  /// Returns when it is cancelled.
+  /// - Throws: what is wrong with the index, but that it cannot be written now.
   func run() async throws(CaravanError) {
-    let unfinished = try await writer.unfinished()
-    work.withLock { $0.tables = unfinished + $0.tables.filter { !unfinished.contains($0) } }
     while !Task.isCancelled {
       guard let (table, asked) = work.withLock({ $0.turn() }) else {
         await more.wait()
@@ -77,6 +87,8 @@ final class IndexBuilder: Sendable {
 
   /// - Returns: whether there is more to be built.
   private func step(_ table: TableKey) async throws(CaravanError) -> Bool {
+    // Whoever serves the partition now goes on.
+    guard writer.serves(Partition(of: table.database)) else { return false }
     do throws(CaravanError) {
       let (start, takings) = (clock.now, writer.takings)
       let hasMore = try await writer.step(table)

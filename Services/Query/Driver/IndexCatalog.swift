@@ -2,9 +2,8 @@ import CaravanModel
 import CaravanQuery
 import CaravanQueryCore
 import CaravanRuntime
-import CaravanSQLite
 
-/// Which tables and indexes an index file has, on its writing connection. They come as they are needed: a table with
+/// Which tables and indexes an index has, on its writing connection. They come as they are needed: a table with
 /// its first record, an index with the first query that could use it.
 struct IndexCatalog {
   struct Index: Sendable {
@@ -99,12 +98,12 @@ struct IndexCatalog {
     }
   }
 
-  private let connection: Connection
+  private let connection: any IndexConnection
   private var known: [TableKey: Table] = [:]
   /// More are forgotten and looked up again.
   private static let knownLimit = 4_096
 
-  init(_ connection: Connection) { self.connection = connection }
+  init(_ connection: any IndexConnection) { self.connection = connection }
 
   /// After a transaction was rolled back, what it made does not exist.
   mutating func forget() { known = [:] }
@@ -134,7 +133,7 @@ struct IndexCatalog {
       else { return nil }
       return Index(
         need: IndexNeed(UInt32(clamping: row.integer(0)), kind, use), slot: Int(row.integer(3)),
-        building: row.flag(4) ? nil : Place(zone: row.text(5), name: row.text(6)), isPartial: row.flag(7),
+        building: row.isTrue(4) ? nil : Place(zone: row.text(5), name: row.text(6)), isPartial: row.isTrue(7),
         used: WallTime(milliseconds: row.integer(8)))
     }.compactMap(\.self)
   }
@@ -148,10 +147,13 @@ struct IndexCatalog {
   mutating func make(_ key: TableKey) throws(CaravanError) -> Table {
     if let table = try find(key) { return table }
     let database = key.database
-    try connection.run(
-      "INSERT INTO tables(container, environment, owner, definition, generation) VALUES(?, ?, ?, ?, 0)",
-      database.container.text, database.environment.rawValue, database.ownerText, key.definition)
-    let table = Table(id: connection.lastInsertedRow)
+    let id = try connection.id(
+      """
+      INSERT INTO tables(partition, container, environment, owner, definition, generation) VALUES(?, ?, ?, ?, ?, 0)
+      RETURNING id
+      """, Partition(of: database).number, database.container.text, database.environment.rawValue, database.ownerText,
+      key.definition)
+    let table = Table(id: id)
     remember(table, as: key)
     return table
   }
@@ -225,13 +227,13 @@ struct IndexCatalog {
     remember(table, as: key)
   }
 
-  /// Tables with indexes that are not ready.
-  func unfinished() throws(CaravanError) -> [TableKey] {
+  /// Tables of a partition with indexes that are not ready.
+  func unfinished(in partition: Partition) throws(CaravanError) -> [TableKey] {
     try connection.all(
       """
       SELECT container, environment, owner, definition FROM tables
-      WHERE id IN (SELECT in_table FROM indexes WHERE NOT ready)
-      """
+      WHERE partition = ? AND id IN (SELECT in_table FROM indexes WHERE ready = 0)
+      """, partition.number
     ) { row throws(CaravanError) -> TableKey? in
       try row.database().map { TableKey(database: $0, definition: UInt32(clamping: row.integer(3))) }
     }.compactMap(\.self)

@@ -131,7 +131,7 @@ struct IndexFeeder: ChangeConsumer {
       if batch.rows >= Self.rowsPerTransaction { try await flush(&batch) }
     }
     guard let last = changes.last else { return }
-    try await index.apply(batch.updates(at: demand.now), cursor: (partition, last.position))
+    try await index.apply(batch.updates(at: demand.now), in: partition, cursor: last.position)
     metrics.changes.add(changes.count)
     metrics.groups.add()
   }
@@ -149,7 +149,7 @@ struct IndexFeeder: ChangeConsumer {
   }
 
   private func flush(_ batch: inout Batch) async throws(CaravanError) {
-    if !batch.isEmpty { try await index.apply(batch.updates(at: demand.now)) }
+    if !batch.isEmpty { try await index.apply(batch.updates(at: demand.now), in: partition) }
     batch = Batch()
   }
 
@@ -167,7 +167,7 @@ struct IndexFeeder: ChangeConsumer {
     }
     for zone in known.keys { try await forget(zone) }
     for database in demand.databases { try await index.tellOfLoss(of: database, at: demand.now) }
-    try await index.apply([], cursor: (partition, head))
+    try await index.apply([], in: partition, cursor: head)
     metrics.rebuilds.add()
   }
 

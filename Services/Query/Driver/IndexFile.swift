@@ -1,12 +1,14 @@
-import CaravanModel
-import CaravanQueryCore
+package import CaravanModel
+package import CaravanQueryCore
+package import CaravanRuntime
 package import CaravanSQLite
 import Glibc
 
 /// The file that holds an index: derived data, so what is damaged or of another release is thrown away.
-package struct IndexFile: Sendable {
+package struct IndexFile: IndexPlace {
+  package var engine: IndexEngine { .sqlite }
   /// Of the tables below; another one means: begin anew.
-  private static let version = 9
+  private static let version = 10
   let path: String
   let durability: ConnectionOptions.Durability
 
@@ -40,8 +42,10 @@ package struct IndexFile: Sendable {
     CREATE INDEX zones_of_partition ON zones(partition);
     -- The records of one type (all versions of its definition) in one database.
     CREATE TABLE tables(
-      id INTEGER PRIMARY KEY AUTOINCREMENT, container TEXT NOT NULL, environment TEXT NOT NULL, owner TEXT NOT NULL,
-      definition INTEGER NOT NULL, generation INTEGER NOT NULL, UNIQUE(container, environment, owner, definition));
+      id INTEGER PRIMARY KEY AUTOINCREMENT, partition INTEGER NOT NULL, container TEXT NOT NULL,
+      environment TEXT NOT NULL, owner TEXT NOT NULL, definition INTEGER NOT NULL, generation INTEGER NOT NULL,
+      UNIQUE(container, environment, owner, definition));
+    CREATE INDEX tables_of_partition ON tables(partition);
     CREATE TABLE uses(zone INTEGER NOT NULL, in_table INTEGER NOT NULL, PRIMARY KEY(zone, in_table)) WITHOUT ROWID;
     -- A table's indexes. One that is being built has got as far as the record at zone and name; one that is partial
     -- lacks the words or members of some records, which have more than an index takes.
@@ -63,41 +67,41 @@ package struct IndexFile: Sendable {
     CREATE INDEX members_of_record ON members(record);
     -- Words come cut and folded, and are parted by spaces.
     CREATE VIRTUAL TABLE words USING fts5(text, tokenize = "ascii tokenchars '_'");
-    -- Subscriptions to databases, found by what their queries compare with (anchors), by ranges and places (spans), or
-    -- looked at with each record. in_table is 0 where they are about zones, or find nothing.
+    -- Subscriptions to databases, found by what their queries compare with, or looked at with each record. in_table is
+    -- 0 where they are about zones, or find nothing.
     CREATE TABLE standing(
       id INTEGER PRIMARY KEY AUTOINCREMENT, partition INTEGER NOT NULL, container TEXT NOT NULL,
-      environment TEXT NOT NULL, owner TEXT NOT NULL, user TEXT NOT NULL, name TEXT NOT NULL,
+      environment TEXT NOT NULL, owner TEXT NOT NULL, subscriber TEXT NOT NULL, name TEXT NOT NULL,
       in_table INTEGER NOT NULL, is_scanned INTEGER NOT NULL, is_zones INTEGER NOT NULL, query BLOB NOT NULL,
-      viewer TEXT, UNIQUE(container, environment, owner, user, name));
+      viewer TEXT, UNIQUE(container, environment, owner, subscriber, name));
+    CREATE INDEX standing_of_partition ON standing(partition);
     CREATE INDEX standing_of_table ON standing(in_table) WHERE in_table > 0;
-    CREATE INDEX standing_scanned ON standing(in_table) WHERE is_scanned;
+    CREATE INDEX standing_scanned ON standing(in_table) WHERE is_scanned <> 0;
     CREATE TABLE standing_types(in_table INTEGER PRIMARY KEY, type_name TEXT NOT NULL, type BLOB NOT NULL);
+    -- By what a record's values are looked up (Anchor.Probe), and how many anchors of each kind there are.
     CREATE TABLE anchors(
-      in_table INTEGER NOT NULL, field INTEGER NOT NULL, use INTEGER NOT NULL, value BLOB NOT NULL,
-      standing INTEGER NOT NULL, span INTEGER NOT NULL, PRIMARY KEY(in_table, field, use, value, standing)
-    ) WITHOUT ROWID;
+      in_table INTEGER NOT NULL, field INTEGER NOT NULL, probe INTEGER NOT NULL, value BLOB NOT NULL,
+      standing INTEGER NOT NULL, PRIMARY KEY(in_table, field, probe, value, standing)) WITHOUT ROWID;
     CREATE INDEX anchors_of_standing ON anchors(standing);
     CREATE TABLE anchored(
-      in_table INTEGER NOT NULL, field INTEGER NOT NULL, use INTEGER NOT NULL, kind TEXT NOT NULL,
-      count INTEGER NOT NULL, PRIMARY KEY(in_table, field, use)) WITHOUT ROWID;
-    CREATE VIRTUAL TABLE spans USING rtree(
-      id, table_low, table_high, field_low, field_high, low, high, low2, high2, +standing INTEGER);
+      in_table INTEGER NOT NULL, field INTEGER NOT NULL, probe INTEGER NOT NULL, kind TEXT NOT NULL,
+      anchors INTEGER NOT NULL, PRIMARY KEY(in_table, field, probe)) WITHOUT ROWID;
     -- Notifications that their logs do not have yet.
     CREATE TABLE outbox(
       id INTEGER PRIMARY KEY AUTOINCREMENT, partition INTEGER NOT NULL, container TEXT NOT NULL,
-      environment TEXT NOT NULL, owner TEXT NOT NULL, user TEXT NOT NULL, name TEXT NOT NULL, type TEXT NOT NULL,
-      viewer TEXT, reason TEXT NOT NULL, zone TEXT NOT NULL, record TEXT NOT NULL, version INTEGER NOT NULL,
+      environment TEXT NOT NULL, owner TEXT NOT NULL, subscriber TEXT NOT NULL, name TEXT NOT NULL,
+      type TEXT NOT NULL, viewer TEXT, reason TEXT NOT NULL, zone TEXT NOT NULL, record TEXT NOT NULL,
+      version INTEGER NOT NULL,
       writer TEXT NOT NULL, maker TEXT NOT NULL, at INTEGER NOT NULL, shown BLOB NOT NULL);
-    CREATE INDEX outbox_of_log ON outbox(partition, user, container, environment, id);
-    CREATE TRIGGER record_removed AFTER DELETE ON records BEGIN
-      DELETE FROM members WHERE record = old.id;
-      DELETE FROM words WHERE rowid = old.id;
-    END;
+    CREATE INDEX outbox_of_log ON outbox(partition, subscriber, container, environment, id);
     """
 
-  /// The connection that writes. Makes the file where there is none of this version.
-  func openForWriting() throws(CaravanError) -> Connection {
+  package func openForWriting(_ host: Host) throws(CaravanError) -> any IndexConnection {
+    SQLiteIndexConnection(try openForWriting())
+  }
+
+  /// Makes the file where there is none of this version.
+  private func openForWriting() throws(CaravanError) -> Connection {
     do throws(CaravanError) {
       let connection = try Connection(.file(path), options(isReadOnly: false))
       if try connection.userVersion == Self.version { return connection }
@@ -114,7 +118,9 @@ package struct IndexFile: Sendable {
     return connection
   }
 
-  func openForReading() throws(CaravanError) -> Connection { try Connection(.file(path), options(isReadOnly: true)) }
+  package func openForReading(_ host: Host) throws(CaravanError) -> any IndexConnection {
+    SQLiteIndexConnection(try Connection(.file(path), options(isReadOnly: true)))
+  }
 
   private func options(isReadOnly: Bool) -> ConnectionOptions {
     var options = ConnectionOptions()

@@ -2,7 +2,6 @@ import CaravanModel
 import CaravanQuery
 import CaravanQueryCore
 import CaravanRuntime
-import CaravanSQLite
 import CaravanWire
 
 /// Answers queries from the index, beside its writer. One connection on its own thread.
@@ -15,28 +14,32 @@ actor IndexReader {
     var count: UInt64 = 0
     /// The log position that the page reflects.
     var position: UInt64
+    /// Of the bodies.
+    fileprivate var bytes = 0
+
+    init(position: UInt64) { self.position = position }
   }
 
   private let executor: any SerialExecutor
   nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
-  private let connection: Connection
+  private let connection: any IndexConnection
+  private let engine: IndexEngine
   private let steps: Int
   private let few: Int
   private let clock: any Clock
-  private static let stepsPerLook: Int32 = 1_000
 
   /// - Parameters:
   ///   - steps: what one query may cost, as `QueryLimits.steps` has it.
   ///   - few: as `QueryLimits.fewRecords`; fewer for tests of small tables.
   init(
-    _ file: IndexFile, steps: Int, few: Int = QueryLimits.fewRecords, host: Host
+    _ place: any IndexPlace, steps: Int, few: Int = QueryLimits.fewRecords, host: Host
   ) throws(CaravanError) {
     executor = host.executors.makeSerial("query-reader")
     (self.steps, self.few) = (steps, few)
     clock = host.clock
-    connection = try file.openForReading()
-    try connection.allowRowFunctions()
+    engine = place.engine
+    connection = try place.openForReading(host)
   }
 
   func close() { connection.close() }
@@ -62,14 +65,16 @@ actor IndexReader {
   func standing(_ name: String, of user: UserID, _ database: DatabaseID) throws(CaravanError) -> [UInt8]? {
     try connection.first(
       """
-      SELECT query FROM standing WHERE container = ? AND environment = ? AND owner = ? AND user = ? AND name = ?
+      SELECT query FROM standing WHERE container = ? AND environment = ? AND owner = ? AND subscriber = ? AND name = ?
       """, database.container.text, database.environment.rawValue, database.ownerText, user.text, name
     ) { row in row.bytes(0) }
   }
 
   func standings(of user: UserID, _ database: DatabaseID) throws(CaravanError) -> [[UInt8]] {
     try connection.all(
-      "SELECT query FROM standing WHERE container = ? AND environment = ? AND owner = ? AND user = ? ORDER BY name",
+      """
+      SELECT query FROM standing WHERE container = ? AND environment = ? AND owner = ? AND subscriber = ? ORDER BY name
+      """,
       database.container.text, database.environment.rawValue, database.ownerText, user.text
     ) { row in row.bytes(0) }
   }
@@ -80,7 +85,7 @@ actor IndexReader {
     try connection.first(
       """
       SELECT count(*) FROM standing
-      WHERE container = ? AND environment = ? AND owner = ? AND user = ? AND name <> ?
+      WHERE container = ? AND environment = ? AND owner = ? AND subscriber = ? AND name <> ?
       """, database.container.text, database.environment.rawValue, database.ownerText, user.text, name
     ) { row in row.integer(0) } ?? 0
   }
@@ -91,8 +96,8 @@ actor IndexReader {
   ) throws(CaravanError) -> (own: Int64, all: Int64) {
     try connection.first(
       """
-      SELECT count(*) FILTER (WHERE user = ? AND name <> ?), count(*) FROM standing
-      WHERE is_scanned AND in_table = (
+      SELECT count(*) FILTER (WHERE subscriber = ? AND name <> ?), count(*) FROM standing
+      WHERE is_scanned <> 0 AND in_table = (
         SELECT id FROM tables WHERE container = ? AND environment = ? AND owner = ? AND definition = ?)
       """, user.text, name, database.container.text, database.environment.rawValue, database.ownerText, definition
     ) { row in (own: row.integer(0), all: row.integer(1)) } ?? (0, 0)
@@ -108,74 +113,42 @@ actor IndexReader {
   func find(
     _ query: CompiledQuery, _ indexes: TableIndexes, in partition: Partition, placesHits: Bool = true
   ) throws(CaravanError) -> Page? {
-    try connection.transaction(.read) { () throws(CaravanError) -> Page? in
+    try connection.reading { () throws(CaravanError) -> Page? in
       let generation = try connection.first("SELECT generation FROM tables WHERE id = ?", indexes.table) { row in
         row.integer(0)
       }
       guard generation == indexes.generation else { return nil }
       let empty = Page(position: try position(of: partition))
-      let sources = Array(query.sources(in: indexes).prefix(QueryLimits.weighedSources))
+      let sources = Array(query.sources(in: indexes, engine).prefix(QueryLimits.weighedSources))
       let cost = QueryCost(most: steps, clock: clock)
-      connection.setProgressHandler(everySteps: Self.stepsPerLook) {
-        cost.add(Int(Self.stepsPerLook)) ? .goOn : .stop
+      connection.watch { cost.add(QueryLimits.stepsPerLook) }
+      defer { connection.watch(nil) }
+      if let best = try within(cost, { () throws(CaravanError) in try best(of: sources) }) {
+        return try page(query, indexes, from: best, into: empty, cost, placesHits)
       }
-      defer { connection.setProgressHandler(everySteps: 0, nil) }
-      func page(from source: SQLSource?) throws(CaravanError) -> Page {
-        try self.page(query, indexes, from: source, into: empty, cost, placesHits)
+      let first = sources.first
+      guard let first, query.isOrdered(in: indexes), !query.isCount else {
+        return try page(query, indexes, from: first, into: empty, cost, placesHits)
       }
-      if let best = try within(cost, { () throws(CaravanError) in try best(of: sources, cost) }) {
-        return try page(from: best)
-      }
-      guard let first = sources.first else { return try page(from: nil) }
-      guard query.isOrdered(in: indexes), !query.isCount else { return try page(from: first) }
       // Where many match, a page is full soon in the order of the answer; else the index finds the few there are.
       cost.spareHalf()
-      do throws(CaravanError) { return try page(from: nil) } catch {
+      do throws(CaravanError) { return try page(query, indexes, from: nil, into: empty, cost, placesHits) } catch {
         guard error.code == .limitExceeded else { throw error }
         cost.spendAll()
-        return try page(from: first)
+        return try page(query, indexes, from: first, into: empty, cost, placesHits)
       }
     }
-  }
-
-  private func page(
-    _ query: CompiledQuery, _ indexes: TableIndexes, from source: SQLSource?, into empty: Page, _ cost: QueryCost,
-    _ placesHits: Bool
-  ) throws(CaravanError) -> Page {
-    var page = empty
-    var bytes = 0
-    var keys: [IndexKey] = []
-    try within(cost) { () throws(CaravanError) in
-      try visit(query.statement(in: indexes, from: source), cost) { row in
-        guard !query.isCount else {
-          page.count = row.unsigned(0)
-          return true
-        }
-        var hit = Self.hit(row)
-        bytes += hit.entry?.body.count ?? 0
-        guard page.hits.count < query.limit, page.hits.isEmpty || bytes <= query.pageBytes else {
-          if let last = page.hits.last {
-            page.cursor = query.cursor(keys: keys, zone: last.zone, name: last.entry?.name ?? "")
-          }
-          return false
-        }
-        keys = (0..<query.sortKeys).map { IndexKey(bytes: row.bytes(Int32(CompiledQuery.selected.count + $0))) }
-        if placesHits { hit.position = query.cursor(keys: keys, zone: hit.zone, name: hit.entry?.name ?? "") }
-        page.hits.append(hit)
-        return true
-      }
-    }
-    return page
   }
 
   /// What a query is to begin with, as it finds the fewest records.
   /// - Returns: nil: none of them finds few.
-  private func best(of sources: [SQLSource], _ cost: QueryCost) throws(CaravanError) -> SQLSource? {
+  private func best(of sources: [SQLSource]) throws(CaravanError) -> SQLSource? {
     var best: (count: Int64, source: SQLSource)?
     for source in sources {
       var count: Int64 = 0
       let most = best.map { Int($0.count) } ?? few
-      try visit(source.count(upTo: most), cost) { row in
+      let fragment = source.count(upTo: most)
+      try connection.visit(fragment.statement, fragment.parameters.map(\.indexValue)) { row in
         count = row.integer(0)
         return false
       }
@@ -185,17 +158,104 @@ actor IndexReader {
     return best?.source
   }
 
-  private func visit(
-    _ fragment: SQLFragment, _ cost: QueryCost, _ take: (CaravanSQLite.Row) -> Bool
-  ) throws(CaravanError) {
-    // What nobody is likely to ask again as it is would take the place of many others.
-    let isKept = fragment.sql.utf8.count <= QueryLimits.keptStatementBytes
-    let statement = isKept ? try connection.statement(text: fragment.sql) : try connection.prepare(fragment.sql)
-    for (index, parameter) in fragment.parameters.enumerated() {
-      try parameter.bindable(cost).bind(to: statement, at: Int32(index) + 1)
+  private func page(
+    _ query: CompiledQuery, _ indexes: TableIndexes, from source: SQLSource?, into empty: Page, _ cost: QueryCost,
+    _ placesHits: Bool
+  ) throws(CaravanError) -> Page {
+    let candidates = query.candidates(in: indexes, from: source, engine)
+    return try within(cost) { () throws(CaravanError) in
+      try page(query, candidates, into: empty, cost, placesHits)
     }
-    defer { statement.reset() }
-    while let row = try statement.next(), take(row) {}
+  }
+
+  private func page(
+    _ query: CompiledQuery, _ candidates: Candidates, into empty: Page, _ cost: QueryCost, _ placesHits: Bool
+  ) throws(CaravanError) -> Page {
+    var page = empty
+    if candidates.isCount {
+      try stream(candidates, wanted: 1) { row in
+        page.count = UInt64(clamping: row.integer(0))
+        return false
+      }
+    } else if query.isCount {
+      try visit(candidates, of: query, wanted: few, cost) { _, _ in
+        page.count += 1
+        return true
+      }
+    } else if let ordered = candidates.ordered {
+      let first = try firstPlaces(query, candidates, ordered, cost)
+      try read(first, query, into: &page, placesHits)
+    } else {
+      var last: PageCursor?
+      try visit(candidates, of: query, wanted: query.limit + 1, cost) { row, cells throws(CaravanError) in
+        let place = try row.place(in: query, candidates.keys, cells)
+        return page.add(row, at: place, after: &last, query, placesHits)
+      }
+    }
+    return page
+  }
+
+  /// Those that come first in an answer that no index has the whole order of.
+  /// - Parameter ordered: how many of the first sort keys the candidates are in the order of.
+  private func firstPlaces(
+    _ query: CompiledQuery, _ candidates: Candidates, _ ordered: Int, _ cost: QueryCost
+  ) throws(CaravanError) -> FirstPlaces {
+    var first = query.firstPlaces
+    try visit(candidates, of: query, wanted: few, cost) { row, cells throws(CaravanError) in
+      var cells = cells
+      // What has a key behind the last one need not be looked at any closer.
+      if !candidates.keys.isEmpty {
+        let key = try row.key(0, of: query, candidates.keys, &cells)
+        if first.isBeyond(CollectionOfOne(key)) { return ordered == 0 }
+      }
+      let place = try row.place(in: query, candidates.keys, cells)
+      if query.isBeyondCursor(place) { first.insert(place, row.integer(0)) }
+      return true
+    }
+    return first
+  }
+
+  /// Reads what is found as far as a page has room.
+  private func read(
+    _ first: FirstPlaces, _ query: CompiledQuery, into page: inout Page, _ placesHits: Bool
+  ) throws(CaravanError) {
+    var last: PageCursor?
+    for found in first.found {
+      guard
+        let hasRoom = try connection.first(
+          """
+          SELECT id, zone, name, version, created, type, writer, modified, made, maker, body FROM records WHERE id = ?
+          """, found.id, read: { row in page.add(row, at: found.place, after: &last, query, placesHits) })
+      else { throw CaravanError(.internalError, "a record of the index is gone within one snapshot") }
+      guard hasRoom else { return }
+    }
+  }
+
+  /// Calls `body` with each candidate that belongs to the answer, until it answers false.
+  private func visit(
+    _ candidates: Candidates, of query: CompiledQuery, wanted count: Int, _ cost: QueryCost,
+    each body: (any IndexColumns, RecordCells?) throws(CaravanError) -> Bool
+  ) throws(CaravanError) {
+    let fields = query.fieldsRead
+    let (texts, isWhole) = (query.textsRead, candidates.keys.allSatisfy { $0 != nil })
+    try stream(candidates, wanted: count) { row throws(CaravanError) in
+      guard !candidates.isExact || !isWhole else { return try body(row, nil) }
+      guard cost.mayLook(at: row.byteCount(Candidates.body), times: candidates.isExact ? 0 : texts) else {
+        return false
+      }
+      let cells = RecordCells(ofCandidate: row, fields)
+      guard candidates.isExact || query.isAsked(cells) else { return true }
+      return try body(row, cells)
+    }
+  }
+
+  private func stream(
+    _ candidates: Candidates, wanted count: Int, each body: (any IndexColumns) throws(CaravanError) -> Bool
+  ) throws(CaravanError) {
+    let fragment = candidates.fragment
+    try connection.stream(
+      fragment.statement, fragment.parameters.map(\.indexValue), wanted: count, inOrder: candidates.ordered != 0,
+      each: body)
   }
 
   /// - Throws: `limitExceeded` for what costs more than it may.
@@ -214,13 +274,79 @@ actor IndexReader {
       throw error.code == .cancelled && cost.isOver ? tooMuch : error
     }
   }
+}
 
-  /// In the order of `CompiledQuery.selected`.
-  private static func hit(_ row: CaravanSQLite.Row) -> QueryHit {
-    let entry = CaravanModel.Entry(
-      name: row.text(1), version: row.unsigned(2), created: row.unsigned(3), type: UInt32(clamping: row.integer(4)),
-      body: row.bytes(6), writer: row.text(5),
-      authorship: Authorship(modified: row.integer(7), created: row.integer(8), creator: row.text(9)))
-    return QueryHit(zone: row.text(0), entry: CaravanWire.Entry(entry))
+extension SQLFragment {
+  /// What nobody is likely to ask again as it is would take the place of many others.
+  fileprivate var statement: IndexStatement {
+    .text(sql, isKept: sql.utf8.count <= QueryLimits.keptStatementBytes)
+  }
+}
+
+extension RecordCells {
+  /// A body that cannot be read is in no index; here it has no fields.
+  /// - Parameter fields: those that will be asked for.
+  fileprivate init(ofCandidate row: any IndexColumns, _ fields: Set<UInt32>) {
+    let cells = (try? BodyCells(row.bytes(Candidates.body), fields: fields)) ?? BodyCells()
+    guard fields.contains(where: { SystemField(id: $0) != nil }) else {
+      self.init(name: "", authorship: .unknown, fields: cells)
+      return
+    }
+    self.init(name: row.text(Candidates.name), authorship: row.authorship, fields: cells)
+  }
+}
+
+extension IndexColumns {
+  fileprivate var authorship: Authorship {
+    Authorship(
+      modified: integer(Candidates.modified), created: integer(Candidates.modified + 1),
+      creator: text(Candidates.modified + 2))
+  }
+
+  /// A sort key of a candidate: from its column, or computed.
+  fileprivate func key(
+    _ index: Int, of query: CompiledQuery, _ columns: [Int?], _ cells: inout RecordCells?
+  ) throws(CaravanError) -> IndexKey {
+    if let column = columns[index] { return IndexKey(bytes: bytes(Int32(column))) }
+    let known = cells ?? RecordCells(ofCandidate: self, query.fieldsRead)
+    cells = known
+    return query.key(index, of: known)
+  }
+
+  fileprivate func place(
+    in query: CompiledQuery, _ columns: [Int?], _ cells: RecordCells?
+  ) throws(CaravanError) -> PageCursor {
+    var cells = cells
+    var keys: [IndexKey] = []
+    for index in columns.indices { keys.append(try key(index, of: query, columns, &cells)) }
+    return query.place(keys: keys, zone: text(Candidates.zone), name: text(Candidates.name))
+  }
+
+  fileprivate var entry: CaravanModel.Entry {
+    CaravanModel.Entry(
+      name: text(Candidates.name), version: unsigned(3), created: unsigned(4), type: UInt32(clamping: integer(5)),
+      body: bytes(Candidates.body), writer: text(6), authorship: authorship)
+  }
+}
+
+extension IndexReader.Page {
+  /// Takes the next record, in the columns of a candidate, if there is room.
+  /// - Parameter last: the place of the one before.
+  /// - Returns: whether there may be room for more.
+  fileprivate mutating func add(
+    _ row: any IndexColumns, at place: PageCursor, after last: inout PageCursor?, _ query: CompiledQuery,
+    _ placesHits: Bool
+  ) -> Bool {
+    let size = row.byteCount(Candidates.body)
+    guard hits.count < query.limit, hits.isEmpty || bytes + size <= query.pageBytes else {
+      cursor = last?.bytes ?? []
+      return false
+    }
+    bytes += size
+    var hit = QueryHit(zone: place.zone, entry: CaravanWire.Entry(row.entry))
+    if placesHits { hit.position = place.bytes }
+    hits.append(hit)
+    last = place
+    return true
   }
 }

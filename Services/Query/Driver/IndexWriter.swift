@@ -1,7 +1,6 @@
 package import CaravanModel
 import CaravanQueryCore
 package import CaravanRuntime
-import CaravanSQLite
 
 import struct Synchronization.Atomic
 
@@ -10,31 +9,32 @@ package actor IndexWriter {
   private let executor: any SerialExecutor
   package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
-  private let connection: Connection
-  private var tables: IndexCatalog
+  let connection: any IndexConnection
+  var tables: IndexCatalog
   private let records: IndexedRecords
-  private var standings: Standings
-  private let outbox: Outbox
+  var standings: Standings
+  let outbox: Outbox
+  /// All instances have one index.
+  nonisolated let isShared: Bool
+  /// Partitions that this instance serves; each is opened when it is lost.
+  private nonisolated let served = Mutex<[Partition: Latch]>([:])
   /// Of each partition: raised when something was put there.
-  private nonisolated let signals = Mutex<[UInt32: Signal]>([:])
+  nonisolated let signals = Mutex<[UInt32: Signal]>([:])
   /// Partitions with subscriptions, or that had some.
-  private nonisolated let watched = Mutex<Set<UInt32>>([])
+  nonisolated let watched = Mutex<Set<UInt32>>([])
   private nonisolated let takingCount = Atomic<Int>(0)
   /// Tables as they were when all that a query needed of them was ready: who knows them need not ask the writer. Who
   /// reads compares their generation.
   private nonisolated let known = Mutex(BoundedCache<TableKey, IndexCatalog.Table>(capacity: QueryLimits.cachedTables))
 
-  package init(_ file: IndexFile, executors: any ExecutorSource) throws(CaravanError) {
-    executor = executors.makeSerial("query-writer")
-    connection = try file.openForWriting()
+  package init(_ place: any IndexPlace, host: Host) throws(CaravanError) {
+    executor = host.executors.makeSerial("query-writer")
+    isShared = place.engine == .postgres
+    connection = try place.openForWriting(host)
     tables = IndexCatalog(connection)
-    records = IndexedRecords(connection)
+    records = IndexedRecords(connection, place.engine)
     standings = Standings(connection)
     outbox = Outbox(connection)
-    let partitions = try connection.all("SELECT DISTINCT partition FROM standing") { row in
-      UInt32(clamping: row.integer(0))
-    }
-    watched.withLock { $0.formUnion(partitions) }
   }
 
   package func close() { connection.close() }
@@ -48,13 +48,46 @@ package actor IndexWriter {
     }
   }
 
+  /// Serves a partition from now on. What others have written there since is not known here.
+  func begin(_ partition: Partition, under token: UInt64) throws(CaravanError) {
+    tables.forget()
+    standings.forget()
+    try connection.take(partition, under: token)
+    let hasStandings =
+      try connection.first(
+        "SELECT 1 FROM standing WHERE partition = ? LIMIT 1", partition.number, read: { _ in true }) ?? false
+    watched.withLock { watched in
+      if hasStandings { watched.insert(partition.number) } else { watched.remove(partition.number) }
+    }
+    served.withLock { $0[partition] = Latch() }
+  }
+
+  nonisolated func end(_ partition: Partition) { served.withLock { $0[partition] = nil } }
+
+  nonisolated func serves(_ partition: Partition) -> Bool { served.withLock { $0[partition] != nil } }
+
+  /// Returns when a partition is to be begun anew.
+  nonisolated func waitUntilLost(_ partition: Partition) async {
+    await served.withLock { $0[partition] }?.wait()
+  }
+
+  private func noticeLosses() {
+    served.withLock { served in
+      for (partition, lost) in served where !connection.holds(partition) { lost.open() }
+    }
+  }
+
   /// Under which token this instance was current with the partition's log last; nil: never.
   func lastToken(in partition: Partition) throws(CaravanError) -> UInt64? {
     try connection.first("SELECT token FROM tokens WHERE partition = ?", partition.number) { row in row.unsigned(0) }
   }
 
   func isCurrent(with partition: Partition, under token: UInt64) throws(CaravanError) {
-    try connection.run("INSERT OR REPLACE INTO tokens(partition, token) VALUES(?, ?)", partition.number, token)
+    try changing(partition) { () throws(CaravanError) in
+      try connection.run(
+        "INSERT INTO tokens(partition, token) VALUES(?, ?) ON CONFLICT(partition) DO UPDATE SET token = excluded.token",
+        partition.number, token)
+    }
   }
 
   /// Databases that are kept, and when they were asked about last.
@@ -69,24 +102,29 @@ package actor IndexWriter {
   }
 
   func want(_ database: DatabaseID, at now: WallTime) throws(CaravanError) {
-    try connection.run(
-      "INSERT OR REPLACE INTO wanted(container, environment, owner, partition, asked) VALUES(?, ?, ?, ?, ?)",
-      database.container.text, database.environment.rawValue, database.ownerText, Partition(of: database).number,
-      now.milliseconds)
+    let partition = Partition(of: database)
+    try changing(partition) { () throws(CaravanError) in
+      try connection.run(
+        """
+        INSERT INTO wanted(container, environment, owner, partition, asked) VALUES(?, ?, ?, ?, ?)
+        ON CONFLICT(container, environment, owner) DO UPDATE SET asked = excluded.asked
+        """, database.container.text, database.environment.rawValue, database.ownerText, partition.number,
+        now.milliseconds)
+    }
   }
 
   /// Drops some of what there is of a database.
   /// - Returns: whether there is more.
   func forgetSome(of database: DatabaseID) throws(CaravanError) -> Bool {
     let zone = try connection.first(
-      "SELECT name FROM zones WHERE container = ? AND environment = ? AND owner = ?", database.container.text,
+      "SELECT name FROM zones WHERE container = ? AND environment = ? AND owner = ? LIMIT 1", database.container.text,
       database.environment.rawValue, database.ownerText
     ) { row in row.text(0) }
     if let zone {
       _ = try forgetSome(of: ZoneID(database, zone))
       return true
     }
-    try changing { () throws(CaravanError) in
+    try changing(Partition(of: database)) { () throws(CaravanError) in
       try tables.drop(database)
       try standings.removeAll(of: database)
       try outbox.removeAll(of: database)
@@ -116,24 +154,28 @@ package actor IndexWriter {
   /// How often changes were taken in.
   nonisolated var takings: Int { takingCount.load(ordering: .relaxed) }
 
-  /// One transaction: the updates, and the cursor with them.
+  /// One transaction: the updates, all of one partition, and the cursor with them.
   package func apply(
-    _ updates: [IndexUpdate], cursor: (partition: Partition, position: UInt64)? = nil
+    _ updates: [IndexUpdate], in partition: Partition, cursor position: UInt64? = nil
   ) throws(CaravanError) {
     takingCount.wrappingAdd(1, ordering: .relaxed)
-    try changing { () throws(CaravanError) in
+    try changing(partition) { () throws(CaravanError) in
       for update in updates { try apply(update) }
-      guard let cursor else { return }
+      guard let position else { return }
       try connection.run(
-        "INSERT OR REPLACE INTO cursors(partition, position) VALUES(?, ?)", cursor.partition.number, cursor.position)
+        """
+        INSERT INTO cursors(partition, position) VALUES(?, ?)
+        ON CONFLICT(partition) DO UPDATE SET position = excluded.position
+        """, partition.number, position)
     }
   }
 
   /// One transaction, in which tables may come and go.
-  private func changing(_ body: () throws(CaravanError) -> Void) throws(CaravanError) {
-    do throws(CaravanError) { try connection.transaction { () throws(CaravanError) in try body() } } catch {
+  func changing(_ partition: Partition, _ body: () throws(CaravanError) -> Void) throws(CaravanError) {
+    do throws(CaravanError) { try connection.writing(to: partition, body) } catch {
       tables.forget()
       standings.forget()
+      noticeLosses()
       throw error
     }
   }
@@ -171,130 +213,6 @@ package actor IndexWriter {
     for change in update.standings { try take(change, zone.database, isLate: update.isRead, at: update.at) }
   }
 
-  /// Whether somebody waits for what happens in a partition.
-  nonisolated func isWatched(_ partition: Partition) -> Bool { watched.withLock { $0.contains(partition.number) } }
-
-  /// Raised when there are notifications of a partition to be sent.
-  nonisolated func hits(in partition: Partition) -> Signal {
-    signals.withLock { signals in
-      if let signal = signals[partition.number] { return signal }
-      let signal = Signal()
-      signals[partition.number] = signal
-      return signal
-    }
-  }
-
-  /// - Parameter isLate: it may have counted before, for what the index has taken in without it.
-  private func take(
-    _ change: StandingChange, _ database: DatabaseID, isLate: Bool, at now: WallTime
-  ) throws(CaravanError) {
-    switch change {
-    case .removed(let user, let name):
-      try standings.remove(name, of: user, database)
-      try outbox.removeAll(of: name, of: user, database)
-    case .saved(let row):
-      let table = try row.type.map { type throws(CaravanError) in
-        try tables.make(TableKey(database: database, definition: type.definition)).id
-      }
-      guard let standing = try standings.save(row, database, table: table) else { return }
-      try outbox.removeAll(of: row.query.id, of: row.user, database)
-      if isLate {
-        try outbox.add(.missed, of: Happening(zone: "", at: now), to: standing)
-        hits(in: Partition(of: database)).raise()
-      }
-      watched.withLock { _ = $0.insert(Partition(of: database).number) }
-    }
-  }
-
-  // MARK: What subscribers are told
-
-  private func tell(
-    _ table: Int64, from before: RecordCells?, to after: IndexRow?, _ happening: Happening, in zone: ZoneID
-  ) throws(CaravanError) {
-    var told: RecordFields?
-    for match in try standings.matches(table, from: before, to: after?.cells, in: happening.zone) {
-      var happening = happening
-      happening.maker = (match.reason == .leaves ? before : after?.cells)?.authorship.creator ?? ""
-      // Of what has left the answer nothing but its name is told, as its reader may not see the rest any more.
-      let isTold = match.reason != .leaves && match.content.hasValues
-      if isTold, told == nil { told = after?.fields() }
-      try outbox.add(
-        match.reason, of: happening, to: match.standing, showing: match.content.encoded(of: isTold ? told : nil))
-      hits(in: Partition(of: zone.database)).raise()
-    }
-  }
-
-  private func tellOfZone(
-    _ reason: NotificationLog.Reason, _ zone: ZoneID, life: Incarnation, at now: WallTime
-  ) throws(CaravanError) {
-    guard zone.name != SubscriptionZone.name else { return }
-    for (standing, content) in try standings.aboutZones(of: zone.database) {
-      try outbox.add(
-        reason, of: Happening(zone: zone.name, version: life, at: now), to: standing,
-        showing: content.encoded(of: nil))
-      hits(in: Partition(of: zone.database)).raise()
-    }
-  }
-
-  /// A zone is known too little of: who has subscribed to records of it is to ask anew.
-  /// - Parameter life: of the zone, that is over; nil: it goes on.
-  func tellOfLoss(of zone: ZoneID, ended life: Incarnation?, at now: WallTime) throws(CaravanError) {
-    try changing { () throws(CaravanError) in
-      if let life { try tellOfZone(.zoneDeleted, zone, life: life, at: now) }
-      guard let id = try place(of: zone)?.id else { return }
-      let tables = try connection.all("SELECT in_table FROM uses WHERE zone = ?", id) { row in row.integer(0) }
-      try tellOfLoss(of: zone, in: tables, at: now)
-    }
-  }
-
-  private func tellOfLoss(of zone: ZoneID, in tables: [Int64], at now: WallTime) throws(CaravanError) {
-    for table in tables {
-      for standing in try standings.about(table) {
-        try outbox.add(.missed, of: Happening(zone: zone.name, at: now), to: standing)
-        hits(in: Partition(of: zone.database)).raise()
-      }
-    }
-  }
-
-  /// Others have served the partition since: what they told of nobody here knows, so that whoever was to hear of
-  /// something is to ask anew.
-  func giveUpHits(in partition: Partition, at now: WallTime) throws(CaravanError) {
-    try changing { () throws(CaravanError) in
-      for log in try outbox.logs(in: partition) { try outbox.giveUp(log, in: partition, at: now) }
-    }
-  }
-
-  /// A log takes nothing, or not enough.
-  func giveUpHits(of log: LogKey, in partition: Partition, at now: WallTime) throws(CaravanError) {
-    try changing { () throws(CaravanError) in try outbox.giveUp(log, in: partition, at: now) }
-  }
-
-  /// The index has read all of a database, and does not know what it was before.
-  func tellOfLoss(of database: DatabaseID, at now: WallTime) throws(CaravanError) {
-    try changing { () throws(CaravanError) in
-      for standing in try standings.all(of: database) {
-        try outbox.add(.missed, of: Happening(zone: "", at: now), to: standing)
-        hits(in: Partition(of: database)).raise()
-      }
-    }
-  }
-
-  func hasStandings(_ database: DatabaseID) throws(CaravanError) -> Bool { try standings.has(database) }
-
-  func logs(in partition: Partition) throws(CaravanError) -> [LogKey] { try outbox.logs(in: partition) }
-
-  func hits(of log: LogKey, in partition: Partition) throws(CaravanError) -> [PendingHit] {
-    try outbox.next(of: log, in: partition, atMost: QueryLimits.hitsPerCommit)
-  }
-
-  func hitCount(of log: LogKey, in partition: Partition) throws(CaravanError) -> Int64 {
-    try outbox.count(of: log, in: partition)
-  }
-
-  func remove(hitsUpTo id: Int64, of log: LogKey, in partition: Partition) throws(CaravanError) {
-    try outbox.remove(upTo: id, of: log, in: partition)
-  }
-
   // MARK: Records that are gone
 
   private func delete(
@@ -302,7 +220,7 @@ package actor IndexWriter {
   ) throws(CaravanError) {
     let isWatched = tells ? try standings.watches(table) : false
     let before = isWatched ? try records.cells(of: name, zone, in: table) : nil
-    try connection.run("DELETE FROM records WHERE in_table = ? AND zone = ? AND name = ?", table, zone.name, name)
+    try records.delete(name, zone, from: table)
     if before != nil { try tell(table, from: before, to: nil, happening, in: zone) }
   }
 
@@ -312,8 +230,8 @@ package actor IndexWriter {
   func forgetSome(of zone: ZoneID) throws(CaravanError) -> Bool {
     guard let id = try place(of: zone)?.id else { return false }
     var hasMore = true
-    try changing { () throws(CaravanError) in
-      let table = try connection.first("SELECT in_table FROM uses WHERE zone = ?", id) { row in row.integer(0) }
+    try changing(Partition(of: zone.database)) { () throws(CaravanError) in
+      let table = try connection.first("SELECT in_table FROM uses WHERE zone = ? LIMIT 1", id) { row in row.integer(0) }
       guard let table else {
         try connection.run("DELETE FROM zones WHERE id = ?", id)
         hasMore = false
@@ -326,7 +244,7 @@ package actor IndexWriter {
     return hasMore
   }
 
-  private func place(of zone: ZoneID) throws(CaravanError) -> (id: Int64, progress: ZoneProgress)? {
+  func place(of zone: ZoneID) throws(CaravanError) -> (id: Int64, progress: ZoneProgress)? {
     let database = zone.database
     return try connection.first(
       """
@@ -343,12 +261,12 @@ package actor IndexWriter {
       return known.id
     }
     let database = zone.database
-    try connection.run(
+    return try connection.id(
       """
       INSERT INTO zones(partition, container, environment, owner, name, incarnation, seq) VALUES(?, ?, ?, ?, ?, ?, ?)
+      RETURNING id
       """, Partition(of: database).number, database.container.text, database.environment.rawValue, database.ownerText,
       zone.name, progress.incarnation, progress.seq)
-    return connection.lastInsertedRow
   }
 
   // MARK: Indexes
@@ -369,7 +287,7 @@ package actor IndexWriter {
     guard let table = try tables.find(key) else { return nil }
     let isLacking = !table.lacking(needs, at: now).isEmpty
     if isLacking || !table.unmarked(needs, at: now).isEmpty {
-      try changing { () throws(CaravanError) in
+      try changing(Partition(of: key.database)) { () throws(CaravanError) in
         try tables.begin(needs, of: key, at: now)
         if isLacking { try build(key) }
       }
@@ -383,11 +301,13 @@ package actor IndexWriter {
   /// - Returns: whether there is more to be built.
   func step(_ key: TableKey) throws(CaravanError) -> Bool {
     guard let table = try tables.find(key), !table.isReady else { return false }
-    try changing { () throws(CaravanError) in try build(key) }
+    try changing(Partition(of: key.database)) { () throws(CaravanError) in try build(key) }
     return try tables.find(key)?.isReady == false
   }
 
-  func unfinished() throws(CaravanError) -> [TableKey] { try tables.unfinished() }
+  func unfinished(in partition: Partition) throws(CaravanError) -> [TableKey] {
+    try tables.unfinished(in: partition)
+  }
 
   private func build(_ key: TableKey) throws(CaravanError) {
     guard let table = try tables.find(key), let front = table.front else { return }

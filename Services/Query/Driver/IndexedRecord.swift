@@ -2,7 +2,6 @@ package import CaravanModel
 package import CaravanQuery
 package import CaravanQueryCore
 package import CaravanRuntime
-import CaravanSQLite
 import CaravanWire
 
 /// The records of one database and one record type (all versions of its definition) are one table of the index.
@@ -31,7 +30,7 @@ package struct IndexRow: Sendable {
 
 /// What happens to one zone in the index.
 package struct IndexUpdate: Sendable {
-  let zone: ZoneID
+  package let zone: ZoneID
   /// Records written.
   package var rows: [IndexRow] = []
   /// Those that are gone or cannot be indexed.
@@ -83,53 +82,27 @@ extension BoundContent {
 }
 
 extension RecordCells {
-  /// What a statement hands to the evaluator, in the order of `CompiledQuery.rowValues`. A body that cannot be read is
-  /// in no index; here it has no fields.
-  /// - Parameter fields: those that will be asked for.
-  init(_ row: RowFunction.Arguments, _ fields: Set<UInt32>) {
-    let cells = (try? BodyCells(row.bytes(0), fields: fields)) ?? BodyCells()
-    guard fields.contains(where: { SystemField(id: $0) != nil }) else {
-      self.init(name: "", authorship: .unknown, fields: cells)
-      return
-    }
+  /// Of the row of a statement.
+  /// - Parameter authorship: the column of when it was modified, before those of when and by whom it was made.
+  /// - Throws: `corrupt` where the body cannot be read.
+  init(
+    _ row: any IndexColumns, name: Int32, authorship: Int32, body: Int32
+  ) throws(CaravanError) {
+    let bytes = row.bytes(body)
     self.init(
-      name: row.text(1),
-      authorship: Authorship(modified: row.integer(2), created: row.integer(3), creator: row.text(4)), fields: cells)
+      name: row.text(name),
+      authorship: Authorship(
+        modified: row.integer(authorship), created: row.integer(authorship + 1), creator: row.text(authorship + 2)),
+      fields: try BodyCells(bytes))
   }
 }
 
 extension SQLFragment.Parameter {
-  /// - Parameter cost: to which each record that is looked at is added; once that is over, none is.
-  func bindable(_ cost: QueryCost) -> any Bindable {
+  var indexValue: IndexValue {
     switch self {
-    case .integer(let number): return number
-    case .text(let text): return text
-    case .key(let key): return key.bytes
-    case .test(let expression):
-      let fields = Set(expression.leaves.map(\.field))
-      let texts = expression.leaves.count(where: \.readsAll)
-      return RowFunction { row in
-        guard cost.mayLook(at: row.byteCount(0), times: texts) else { return .integer(0) }
-        let cells = RecordCells(row, fields)
-        let truth = expression.truth { $0.truth(of: cells.cell($0.field, $0.kind, isList: $0.isList)) }
-        return .integer(truth == .yes ? 1 : 0)
-      }
-    case .keyOf(let term):
-      return RowFunction { row in
-        guard cost.mayLook(at: row.byteCount(0), times: 0) else { return .null }
-        let cells = RecordCells(row, [term.field])
-        return .blob(term.key { cells.cell($0, $1) }.bytes)
-      }
-    }
-  }
-}
-
-extension Condition {
-  /// It goes through the whole of a text or list.
-  fileprivate var readsAll: Bool {
-    switch test {
-    case .like, .match, .contains, .containsLike: true
-    case .compare, .among, .prefix, .inside: false
+    case .integer(let number): .integer(number)
+    case .text(let text): .text(text)
+    case .key(let key): .bytes(key.bytes)
     }
   }
 }

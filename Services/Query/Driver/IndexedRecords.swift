@@ -1,13 +1,15 @@
 import CaravanModel
 import CaravanQuery
 import CaravanQueryCore
-import CaravanSQLite
 
-/// The records in an index file and what its indexes have of them, on its writing connection.
+/// The records of an index and what its indexes have of them, on its writing connection.
 struct IndexedRecords {
-  private let connection: Connection
+  private let connection: any IndexConnection
+  private let engine: IndexEngine
 
-  init(_ connection: Connection) { self.connection = connection }
+  init(_ connection: any IndexConnection, _ engine: IndexEngine) {
+    (self.connection, self.engine) = (connection, engine)
+  }
 
   private static let slots = 1...QueryLimits.keysPerTable
   private static let ownColumns = [
@@ -19,47 +21,58 @@ struct IndexedRecords {
     let changed = columns.dropFirst(3).map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
     return """
       INSERT INTO records(\(columns.joined(separator: ", "))) VALUES(\(places))
-      ON CONFLICT(in_table, zone, name) DO UPDATE SET \(changed) RETURNING id
+      ON CONFLICT(in_table, zone, name) DO UPDATE SET \(changed)
       """
   }()
+  private static let writeGivingId = write + " RETURNING id"
 
   /// In place of what the table has under this name.
   /// - Returns: indexes that the record has too much for.
   func write(_ row: IndexRow, _ zone: ZoneID, to table: IndexCatalog.Table) throws(CaravanError) -> [IndexNeed] {
     let (entry, authorship) = (row.entry, row.entry.authorship)
-    var values: [any Bindable] = [
+    var keys = [IndexValue](repeating: .null, count: QueryLimits.keysPerTable)
+    for index in table.indexes(for: .key) {
+      keys[index.slot - 1] = .bytes(row.cells.key(index.need.field, index.need.kind).bytes)
+    }
+    let values: [any IndexValueConvertible] = [
       table.id, zone.name, row.name, entry.version, entry.created, entry.type, entry.writer, entry.body,
       authorship.modified, authorship.created, authorship.creator,
     ]
-    var keys = [SQLValue](repeating: .null, count: QueryLimits.keysPerTable)
-    for index in table.indexes(for: .key) {
-      keys[index.slot - 1] = .blob(row.cells.key(index.need.field, index.need.kind).bytes)
+    let all = values.map(\.indexValue) + keys
+    let (members, hasWords) = (table.indexes(for: .members), !table.indexes(for: .words).isEmpty)
+    guard hasWords || !members.isEmpty else {
+      try connection.run(.text(Self.write, isKept: true), all)
+      return []
     }
-    values += keys
-    let statement = try connection.statement(text: Self.write)
-    for (index, value) in values.enumerated() { try value.bind(to: statement, at: Int32(index) + 1) }
-    guard let id = try statement.next()?.integer(0) else {
-      statement.reset()
-      throw CaravanError(.internalError, "the index has not taken record '\(row.name)'")
+    var id: Int64?
+    try connection.visit(.text(Self.writeGivingId, isKept: true), all) { row in
+      id = row.integer(0)
+      return true
     }
-    // A statement that gives rows is done once it has given the last.
-    while try statement.next() != nil {}
-    statement.reset()
-    return try fill(members: table.indexes(for: .members), of: row.cells, id, in: table)
-      + (table.indexes(for: .words).isEmpty ? [] : fill(wordsOf: row.cells, id, in: table))
+    guard let id else { throw CaravanError(.internalError, "the index has not taken record '\(row.name)'") }
+    return try fill(members: members, of: row.cells, id, in: table)
+      + (hasWords ? fill(wordsOf: row.cells, id, in: table) : [])
   }
 
   /// What a record is now; nil: the table has none of this name.
   func cells(of name: String, _ zone: ZoneID, in table: Int64) throws(CaravanError) -> RecordCells? {
     try connection.first(
-      "SELECT modified, made, maker, body FROM records WHERE in_table = ? AND zone = ? AND name = ?", table, zone.name,
-      name
-    ) { row throws(CaravanError) in
-      RecordCells(
-        name: name,
-        authorship: Authorship(modified: row.integer(0), created: row.integer(1), creator: row.text(2)),
-        fields: try BodyCells(row.bytes(3)))
-    }
+      "SELECT name, modified, made, maker, body FROM records WHERE in_table = ? AND zone = ? AND name = ?", table,
+      zone.name, name
+    ) { row throws(CaravanError) in try RecordCells(row, name: 0, authorship: 1, body: 4) }
+  }
+
+  func delete(_ name: String, _ zone: ZoneID, from table: Int64) throws(CaravanError) {
+    let ids = try connection.all(
+      "DELETE FROM records WHERE in_table = ? AND zone = ? AND name = ? RETURNING id", table, zone.name, name
+    ) { row in row.integer(0) }
+    for id in ids { try forget(id) }
+  }
+
+  /// What indexes have of a record that is gone.
+  private func forget(_ id: Int64) throws(CaravanError) {
+    try connection.run("DELETE FROM members WHERE record = ?", id)
+    try connection.run(.text(engine.removeWords, isKept: true), [.integer(id)])
   }
 
   /// Gives some indexes the next records.
@@ -69,19 +82,18 @@ struct IndexedRecords {
   ) throws(CaravanError) -> (end: IndexCatalog.Place?, partial: [IndexNeed]) {
     var rows: [(id: Int64, zone: String, cells: RecordCells)] = []
     var (bytes, hasMore) = (0, false)
-    let statement = try connection.statement(
-      """
-      SELECT id, zone, name, modified, made, maker, body FROM records
-      WHERE in_table = ? AND (zone, name) > (?, ?) ORDER BY zone, name
-      """)
-    try statement.visit(table.id, place.zone, place.name) { row throws(CaravanError) in
+    let values: [IndexValue] = [.integer(table.id), .text(place.zone), .text(place.name), .integer(Int64(count) + 1)]
+    try connection.visit(
+      .literal(
+        """
+        SELECT id, zone, name, modified, made, maker, body FROM records
+        WHERE in_table = ? AND (zone, name) > (?, ?) ORDER BY zone, name LIMIT ?
+        """), values
+    ) { row throws(CaravanError) in
       hasMore = rows.count == count || bytes >= QueryLimits.bytesPerBuildStep
       guard !hasMore else { return false }
-      let body = row.bytes(6)
-      bytes += body.count
-      let authorship = Authorship(modified: row.integer(3), created: row.integer(4), creator: row.text(5))
-      let cells = RecordCells(name: row.text(2), authorship: authorship, fields: try BodyCells(body))
-      rows.append((row.integer(0), row.text(1), cells))
+      bytes += row.byteCount(6)
+      rows.append((row.integer(0), row.text(1), try RecordCells(row, name: 2, authorship: 3, body: 6)))
       return true
     }
     let members = indexes.filter { $0.need.use == .members }
@@ -89,8 +101,9 @@ struct IndexedRecords {
     var partial: [IndexNeed] = []
     for row in rows {
       for index in indexes where index.need.use == .key {
-        try connection.statement(text: "UPDATE records SET \(TableIndexes.column(index.slot)) = ? WHERE id = ?")
-          .run(row.cells.key(index.need.field, index.need.kind).bytes, row.id)
+        try connection.run(
+          .text("UPDATE records SET \(TableIndexes.column(index.slot)) = ? WHERE id = ?", isKept: true),
+          [.bytes(row.cells.key(index.need.field, index.need.kind).bytes), .integer(row.id)])
       }
       partial += try fill(members: members, of: row.cells, row.id, in: table)
       if hasWords { partial += try fill(wordsOf: row.cells, row.id, in: table) }
@@ -120,21 +133,23 @@ struct IndexedRecords {
   private func fill(
     wordsOf cells: RecordCells, _ id: Int64, in table: IndexCatalog.Table
   ) throws(CaravanError) -> [IndexNeed] {
-    var (words, partial): ([String], [IndexNeed]) = ([], [])
+    var (words, bytes, partial) = ([String](), 0, [IndexNeed]())
     for index in table.indexes(for: .words) {
       let field = index.need.field
-      if let found = cells.words(field, table: table.id) {
+      let found = cells.words(field, table: table.id)
+      let length = found.map { $0.reduce(0) { $0 + $1.utf8.count } } ?? 0
+      if let found, bytes + length <= QueryLimits.wordBytesPerRecord {
         words += found
+        bytes += length
       } else {
         words.append(TableIndexes.token("", table: table.id, field: field))
         partial.append(index.need)
       }
     }
     if words.isEmpty {
-      try connection.run("DELETE FROM words WHERE rowid = ?", id)
+      try connection.run(.text(engine.removeWords, isKept: true), [.integer(id)])
     } else {
-      try connection.run(
-        "INSERT OR REPLACE INTO words(rowid, text) VALUES(?, ?)", id, words.joined(separator: " "))
+      try connection.run(.text(engine.keepWords, isKept: true), [.integer(id), .text(engine.kept(words))])
     }
     return partial
   }
@@ -144,15 +159,20 @@ struct IndexedRecords {
   func deleteSome(of zone: ZoneID, in table: Int64) throws(CaravanError) -> Bool {
     var ids: [Int64] = []
     var (bytes, hasMore) = (0, false)
-    let statement = try connection.statement("SELECT id, length(body) FROM records WHERE in_table = ? AND zone = ?")
-    try statement.visit(table, zone.name) { row in
+    try connection.visit(
+      .literal("SELECT id, length(body) FROM records WHERE in_table = ? AND zone = ? LIMIT ?"),
+      [.integer(table), .text(zone.name), .integer(Int64(QueryLimits.recordsPerBuildStep) + 1)]
+    ) { row in
       hasMore = ids.count == QueryLimits.recordsPerBuildStep || bytes >= QueryLimits.bytesPerBuildStep
       guard !hasMore else { return false }
       ids.append(row.integer(0))
       bytes += Int(row.integer(1))
       return true
     }
-    for id in ids { try connection.run("DELETE FROM records WHERE id = ?", id) }
+    for id in ids {
+      try connection.run("DELETE FROM records WHERE id = ?", id)
+      try forget(id)
+    }
     return hasMore
   }
 }

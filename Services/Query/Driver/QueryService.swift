@@ -1,6 +1,7 @@
 public import CaravanBus
 public import CaravanChangeStream
 public import CaravanModel
+public import CaravanPostgreSQL
 import CaravanQueryCore
 public import CaravanRuntime
 import CaravanSQLite
@@ -8,8 +9,16 @@ import CaravanSchemaClient
 import CaravanStorageClient
 import CaravanWire
 
+/// Where `caravan-query` keeps its index: derived data, which can be deleted and is built again.
+public enum QueryPlace: Sendable {
+  /// A directory that this instance alone uses.
+  case directory(String)
+  /// Tables that all instances share: whoever takes a partition over goes on where the index is.
+  case postgres(ConnectionString)
+}
+
 /// `caravan-query`: answers questions about the records of one type of a database (CK-80). Any number of instances
-/// share the partitions, each with an index of its own.
+/// share the partitions, and an index or have one each.
 public final class QueryService: Service {
   static let name = ServiceName.query
 
@@ -18,19 +27,19 @@ public final class QueryService: Service {
   private let work: QueryWork
 
   /// - Parameters:
-  ///   - directory: of the index, used by this instance alone; what is in it can be deleted and is built again.
+  ///   - place: of the index.
   ///   - partitions: that the instances share; fewer than all for simulations.
   ///   - steps: what one query may cost; fewer for tests.
   ///   - survivesPowerCut: false for simulations: nothing waits for the disk.
   /// - Throws: `unavailable` when another process uses the directory; `storageFull` when it cannot be used.
   public init(
-    bus: any MessageBus, host: Host, directory: String, version: String = Release.version,
+    bus: any MessageBus, host: Host, place: QueryPlace, version: String = Release.version,
     timing: LeaseTiming = LeaseTiming(), partitions: [Partition] = Partition.all, steps: Int? = nil,
     survivesPowerCut: Bool = true
   ) throws(CaravanError) {
     endpoints = ServiceHost(name: "caravan-query", version: version, bus: bus, host: host)
     work = try QueryWork(
-      endpoints: endpoints, bus: bus, host: host, directory: directory,
+      endpoints: endpoints, bus: bus, host: host, place: place,
       durability: survivesPowerCut ? .normal : .none, steps: steps ?? QueryLimits.steps)
     owner = PartitionOwner(
       Self.name, member: endpoints.instance.lowercased(), bus: bus, host: host, timing: timing, partitions: partitions,
@@ -72,27 +81,34 @@ final class QueryWork: PartitionWork {
   private let endpoints: ServiceHost
   private let bus: any MessageBus
   private let host: Host
-  private let lock: DirectoryLock
+  private let lock: DirectoryLock?
   private let storage: StorageClient
   private let handler: QueryHandler
   let builder: IndexBuilder
 
   init(
-    endpoints: ServiceHost, bus: any MessageBus, host: Host, directory: String,
-    durability: ConnectionOptions.Durability, steps: Int
+    endpoints: ServiceHost, bus: any MessageBus, host: Host, place: QueryPlace,
+    durability: CaravanSQLite.ConnectionOptions.Durability, steps: Int
   ) throws(CaravanError) {
     self.endpoints = endpoints
     self.bus = bus
     self.host = host
-    lock = try DirectoryLock(directory)
     storage = StorageClient(bus: bus, host: host, writer: "@\(QueryService.name.rawValue)")
-    let file = IndexFile(path: "\(directory)/index.db", durability: durability)
-    let writer = try IndexWriter(file, executors: host.executors)
+    let index: any IndexPlace
+    switch place {
+    case .directory(let directory):
+      lock = try DirectoryLock(directory)
+      index = IndexFile(path: "\(directory)/index.db", durability: durability)
+    case .postgres(let address):
+      lock = nil
+      index = PostgresIndex(address)
+    }
+    let writer = try IndexWriter(index, host: host)
     let metrics = QueryMetrics(host.metrics)
     builder = IndexBuilder(writer, clock: host.clock, metrics: metrics)
     var readers: [IndexReader] = []
     for _ in 0..<QueryLimits.readers {
-      readers.append(try IndexReader(file, steps: steps, host: host))
+      readers.append(try IndexReader(index, steps: steps, host: host))
     }
     handler = QueryHandler(
       writer: writer, readers: readers, builder: builder,
@@ -102,12 +118,11 @@ final class QueryWork: PartitionWork {
 
   func serve(_ lease: PartitionLease) async throws {
     let partition = lease.partition
+    try await handler.writer.begin(partition, under: lease.token)
+    defer { handler.writer.end(partition) }
+    try await builder.resume(partition)
     let wanted = try await stillWanted(in: partition)
-    // Subscriptions are kept where everybody finds them: this instance may know nothing yet of what they are about.
-    var subscribed: [DatabaseID] = []
-    for head in try await storage.zones(named: SubscriptionZone.name, in: partition) {
-      subscribed.append(try required(head.zone, "zone").model().database)
-    }
+    let subscribed = try await subscribed(in: partition)
     let demand = Demand(wanted, clock: host.clock)
     let catchUp = try await beginCatchingUp(under: lease)
     let feeder = IndexFeeder(
@@ -141,7 +156,7 @@ final class QueryWork: PartitionWork {
     let cursor = wanted.isEmpty ? nil : try await handler.writer.cursor(of: partition)
     let sender = NotificationSender(
       partition, index: handler.writer, storage: storage, types: handler.types, metrics: handler.metrics, host: host)
-    try await withThrowingTaskGroup(of: Void.self) { [subscribed] group in
+    try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
         try await follower.run(from: cursor) {
           try await self.handler.writer.isCurrent(with: partition, under: lease.token)
@@ -159,9 +174,24 @@ final class QueryWork: PartitionWork {
         }
         try await sender.run()
       }
+      group.addTask {
+        await self.handler.writer.waitUntilLost(partition)
+        try Task.checkCancellation()
+        throw CaravanError(.unavailable, "partition \(partition) of the index is to be begun anew")
+      }
       defer { group.cancelAll() }
       try await group.next()
     }
+  }
+
+  /// Databases with subscriptions, which are kept where everybody finds them: this instance may know nothing yet of
+  /// what they are about.
+  private func subscribed(in partition: Partition) async throws(CaravanError) -> [DatabaseID] {
+    var subscribed: [DatabaseID] = []
+    for head in try await storage.zones(named: SubscriptionZone.name, in: partition) {
+      subscribed.append(try required(head.zone, "zone").model().database)
+    }
+    return subscribed
   }
 
   /// Questions about a whole database, and those that the partition of its beginning asks about parts of it: these
@@ -192,6 +222,7 @@ final class QueryWork: PartitionWork {
 
   /// Between two times that this instance holds the lease others may have told what they found, and not told all of it.
   private func beginCatchingUp(under lease: PartitionLease) async throws(CaravanError) -> CatchUp {
+    guard !handler.writer.isShared else { return CatchUp(isLate: false) }
     let last = try await handler.writer.lastToken(in: lease.partition)
     let isLate = last.map { ![$0, $0 + 1].contains(lease.token) } ?? false
     if isLate { try await handler.writer.giveUpHits(in: lease.partition, at: host.clock.wallTime) }
@@ -209,13 +240,13 @@ final class QueryWork: PartitionWork {
     return wanted
   }
 
-  /// The index and its cursor are this instance's own: there is nothing to say.
+  /// The index and its cursor are where the next one finds them, or this instance's own: there is nothing to say.
   func handOver(_ lease: PartitionLease) async {}
 
   func close() async {
     for reader in handler.readers { await reader.close() }
     await handler.writer.close()
-    lock.release()
+    lock?.release()
   }
 }
 

@@ -28,8 +28,8 @@ public final class Connection {
   private let handle: OpaquePointer
   private let options: ConnectionOptions
   private var isOpen = true
-  /// Names of the statements the server has prepared, by the literal's address.
-  private var prepared: [UInt: String] = [:]
+  /// Names of the statements the server has prepared.
+  private var prepared: [PreparedKey: String] = [:]
   private var namesGiven = 0
 
   /// The oldest server whose dialect is used here; Citus, Yugabyte and Cockroach report what they speak.
@@ -170,16 +170,31 @@ public final class Connection {
 
   // MARK: Sending
 
+  private enum PreparedKey: Hashable {
+    /// Of a literal.
+    case address(UInt)
+    case text(String)
+  }
+
   private enum Expected {
-    /// Of the statement at this address.
-    case preparation(UInt)
+    case preparation(PreparedKey)
     case answer
   }
 
   private func send(
     _ request: Pipeline.Request, _ bytes: [UInt8], _ expected: inout [Expected]
   ) throws(PostgresError) {
-    let name = try prepare(request, &expected)
+    let name: String
+    switch request.statement {
+    case .literal(let sql):
+      name = try prepare(.address(UInt(bitPattern: sql.utf8Start)), sql.description, request, &expected)
+    case .kept(let sql): name = try prepare(.text(sql), sql, request, &expected)
+    case .once(let sql):
+      // The unnamed statement is the next one's as well.
+      name = ""
+      try sendPreparation(of: sql, as: name, request)
+      expected.append(.preparation(.text("")))
+    }
     let lengths = request.values.map { Int32($0?.count ?? 0) }
     let formats = [Int32](repeating: 1, count: lengths.count)
     // An empty value needs an address that is not NULL, which an empty array need not have.
@@ -195,17 +210,24 @@ public final class Connection {
     expected.append(.answer)
   }
 
-  private func prepare(_ request: Pipeline.Request, _ expected: inout [Expected]) throws(PostgresError) -> String {
-    let key = UInt(bitPattern: request.sql.utf8Start)
+  private func prepare(
+    _ key: PreparedKey, _ sql: String, _ request: Pipeline.Request, _ expected: inout [Expected]
+  ) throws(PostgresError) -> String {
     if let name = prepared[key] { return name }
     let name = "c\(namesGiven)"
     namesGiven += 1
-    let types = request.types.map(\.rawValue)
-    guard PQsendPrepare(handle, name, request.sql.description, Int32(types.count), types) == 1 else { throw lost() }
+    try sendPreparation(of: sql, as: name, request)
     // Known from here on, so that the same pipeline does not prepare it twice; forgotten if the server refuses.
     prepared[key] = name
     expected.append(.preparation(key))
     return name
+  }
+
+  private func sendPreparation(
+    of sql: String, as name: String, _ request: Pipeline.Request
+  ) throws(PostgresError) {
+    let types = request.types.map(\.rawValue)
+    guard PQsendPrepare(handle, name, sql, Int32(types.count), types) == 1 else { throw lost() }
   }
 
   // MARK: Receiving

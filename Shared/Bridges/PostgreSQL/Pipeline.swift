@@ -2,7 +2,7 @@
 /// is not run. Without a BEGIN in it, all of it is one transaction.
 public struct Pipeline {
   struct Request {
-    let sql: StaticString
+    let statement: StatementText
     let types: [PostgresType]
     /// Where each value lies in `bytes`; nil: NULL.
     let values: [Range<Int>?]
@@ -14,6 +14,8 @@ public struct Pipeline {
   public init() {}
 
   public var count: Int { requests.count }
+  /// Of the values.
+  public var byteCount: Int { bytes.count }
 
   /// - Returns: its place among the results.
   @discardableResult
@@ -21,7 +23,23 @@ public struct Pipeline {
     var types: [PostgresType] = []
     var ranges: [Range<Int>?] = []
     for value in repeat each values { encode(value, &types, &ranges) }
-    requests.append(Request(sql: sql, types: types, values: ranges))
+    return add(Request(statement: .literal(sql), types: types, values: ranges))
+  }
+
+  /// A statement that was put together.
+  /// - Parameter isKept: the server keeps it prepared for the connection's life: only for statements of which there are
+  ///   few.
+  /// - Returns: its place among the results.
+  @discardableResult
+  public mutating func add(text sql: String, isKept: Bool = false, _ values: [any Parameter] = []) -> Int {
+    var types: [PostgresType] = []
+    var ranges: [Range<Int>?] = []
+    for value in values { encode(value, &types, &ranges) }
+    return add(Request(statement: isKept ? .kept(sql) : .once(sql), types: types, values: ranges))
+  }
+
+  private mutating func add(_ request: Request) -> Int {
+    requests.append(request)
     return requests.count - 1
   }
 
@@ -32,4 +50,13 @@ public struct Pipeline {
     types.append(Value.type)
     ranges.append(value.encode(into: &bytes) ? start..<bytes.count : nil)
   }
+}
+
+/// What is sent as a statement.
+enum StatementText {
+  /// Prepared once, and known by its address.
+  case literal(StaticString)
+  /// Prepared once, and known by its text.
+  case kept(String)
+  case once(String)
 }

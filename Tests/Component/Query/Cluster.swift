@@ -1,6 +1,7 @@
 import CaravanBus
 import CaravanCrypto
 import CaravanModel
+import CaravanQueryCore
 import CaravanQueryDriver
 import CaravanRuntime
 import CaravanSchemaClient
@@ -40,12 +41,12 @@ final class Cluster: Sendable {
   let bus: InProcessBus
   let storage: StorageClient
   let schema: SchemaClient
-  private let directory: TemporaryDirectory
+  private let room: IndexRoom
   private let hosts = Atomic<Int>(0)
 
-  init(seed: UInt64 = 1) throws {
+  init(seed: UInt64 = 1, _ engine: IndexEngine = IndexRoom.usual) throws {
     simulation = Simulation(seed: seed)
-    directory = try TemporaryDirectory()
+    room = try IndexRoom(engine)
     let host = simulation.host("test").host
     hub = InProcessHub(clock: host.clock, random: host.random, faults: faults)
     bus = hub.connect(as: "test")
@@ -72,8 +73,8 @@ final class Cluster: Sendable {
     machine.adjustWallTime(by: later)
     let host = machine.host
     let bus = hub.connect(as: name)
-    let path = "\(directory.path)/\(name)"
-    let service = try QueryService(bus: bus, host: host, directory: path, steps: steps, survivesPowerCut: false)
+    let service = try QueryService(
+      bus: bus, host: host, place: room.place(of: name), steps: steps, survivesPowerCut: false)
     let task = simulation.start { try await service.run() }
     return Instance(service: service, machine: machine, bus: bus, task: task)
   }
@@ -90,9 +91,7 @@ final class Cluster: Sendable {
     }
   }
 
-  func removeIndex(_ name: String = "query") throws {
-    for suffix in ["", "-wal", "-shm"] { remove("\(directory.path)/\(name)/index.db\(suffix)") }
-  }
+  func removeIndex(_ name: String = "query") throws { try room.clear(name) }
 
   /// Until the partition's endpoint answers, be it that there is no such type.
   func waitUntilServed(_ database: DatabaseID = album) throws {

@@ -1,6 +1,7 @@
 import CaravanModel
 import CaravanQuery
 import CaravanQueryCore
+import CaravanQueryDriver
 import CaravanRuntime
 import CaravanTestKit
 import CaravanWire
@@ -20,8 +21,10 @@ import class Foundation.ProcessInfo
 
   private static let queriesPerTable = 100
 
-  @Test("CK-80, CK-10: random questions × orders × pages find what an oracle finds, by any indexes and by none")
-  func agree() throws {
+  @Test(
+    "CK-80, CK-10: random questions × orders × pages find what an oracle finds, by any indexes and by none",
+    arguments: IndexEngine.allCases)
+  func agree(engine: IndexEngine) throws {
     let isLong = ProcessInfo.processInfo.environment["CARAVAN_LONG"] != nil
     let count = Self.number("QUERIES", default: isLong ? 100_000 : 400)
     let first = Self.number("QUERY_SEED", default: 1)
@@ -29,12 +32,12 @@ import class Foundation.ProcessInfo
     for table in 0..<(count + Self.queriesPerTable - 1) / Self.queriesPerTable {
       let simulation = Simulation(seed: UInt64(first))
       defer { simulation.end() }
-      let directory = try TemporaryDirectory(isInMemory: true)
+      let room = try IndexRoom(engine)
       let host = simulation.host("query").host
       let seed = UInt64(first + table)
       let queries = min(Self.queriesPerTable, count - table * Self.queriesPerTable)
       let result = try simulation.run { () async throws -> AskedCounters in
-        var course = try DifferentialCourse(seed: seed, directory: directory.path, host: host)
+        var course = try DifferentialCourse(seed: seed, place: room.place, host: host)
         let counters = try await course.run(queries)
         await course.close()
         return counters
@@ -87,11 +90,11 @@ private struct DifferentialCourse {
   private var records: [[[UInt8]]: KnownRecord] = [:]
   private var seq: Seq = 0
 
-  init(seed: UInt64, directory: String, host: Host) throws {
+  init(seed: UInt64, place: any IndexPlace, host: Host) throws {
     self.seed = seed
     chance = Chance(seed: seed)
     generator = DifferentialGenerator(chance: chance)
-    index = try DifferentialIndex(directory, host: host)
+    index = try DifferentialIndex(place, host: host)
     shards = chance.below(3) == 0 ? DifferentialIndex.shards : 0..<1
     fullness = chance.pick([3, 8, 9, 10])
     isHuge = chance.below(10) == 0
@@ -104,7 +107,10 @@ private struct DifferentialCourse {
     var counters = AskedCounters()
     let size = chance.pick([15, 40, 80])
     for number in 0..<count where counters.differences.isEmpty {
-      if number == 0 { try await write(size) }
+      if number == 0 {
+        try await index.begin()
+        try await write(size)
+      }
       if number > 0, chance.below(8) == 0 { try await write(size / 12) }
       try await ask(number, &counters)
     }
@@ -246,17 +252,5 @@ private struct DifferentialCourse {
       query.cursor = page.cursor
     } while !query.cursor.isEmpty && found.count <= count
     return (found, pages)
-  }
-}
-
-extension Anchor {
-  /// Whether a record that holds these finds what has the anchor.
-  fileprivate func finds(_ cells: RecordCells) -> Bool {
-    switch self {
-    case .token(let need, let token): return cells.tokens(need).contains(token)
-    case .span(let need, let span):
-      guard let point = SpanPoint(cells.cell(need.field, need.kind)) else { return false }
-      return span.first.contains(point.first) && span.second.contains(point.second)
-    }
   }
 }

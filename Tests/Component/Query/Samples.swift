@@ -33,8 +33,8 @@ func compiled(_ query: Query) throws(CaravanError) -> CompiledQuery {
 let indexes = TableIndexes(table: 1, slots: [1: 1, 2: 2, 3: 3, 5: 5], members: [8: true], words: [1: true])
 
 /// What the statement asks of records of the table.
-func filter(_ query: Query) throws -> String {
-  let sql = try compiled(query).statement(in: indexes).sql
+func filter(_ query: Query, _ engine: IndexEngine = .sqlite) throws -> String {
+  let sql = try compiled(query).candidates(in: indexes, engine).fragment.sql
   let whole = "WHERE in_table = ? "
   guard let end = sql.range(of: " ORDER BY ") else { return sql }
   guard let start = sql.range(of: "WHERE (in_table = ? AND ") else { return sql.range(of: whole) == nil ? sql : "" }

@@ -13,8 +13,11 @@ import Testing
 @Suite(.timeLimit(.minutes(2))) struct SubscriptionContentTests {
   private typealias Field = NotificationLog.Field
 
-  private static func started() throws -> (Cluster, Cluster.Instance, CaravanModel.RecordType) {
-    let cluster = try Cluster(seed: 12)
+  /// - Parameter engine: `.sqlite` where each instance is to have an index of its own.
+  private static func started(_ engine: IndexEngine = IndexRoom.usual) throws -> (
+    Cluster, Cluster.Instance, CaravanModel.RecordType
+  ) {
+    let cluster = try Cluster(seed: 12, engine)
     let instance = try cluster.startQuery()
     let type = try cluster.define(photos)
     try cluster.waitUntilServed()
@@ -125,7 +128,7 @@ import Testing
 
   @Test("CK-83, CK-85: a service that begins with nothing knows from storage what notifications show")
   func takeover() throws {
-    let (cluster, first, type) = try Self.started()
+    let (cluster, first, type) = try Self.started(.sqlite)
     try cluster.subscribe(Self.query())
     first.service.shutDown()
     try cluster.simulation.run(within: .seconds(5)) { first.task.result != nil }

@@ -1,5 +1,6 @@
 import CaravanBus
 import CaravanModel
+import CaravanQueryCore
 import CaravanQueryDriver
 import CaravanRuntime
 import CaravanStorageClient
@@ -14,8 +15,11 @@ import Testing
   private static var log: ZoneID { get throws { try zone(NotificationLog.name) } }
   private static let source = Partition(of: album).number + 1
 
-  private static func started() throws -> (Cluster, Cluster.Instance, CaravanModel.RecordType) {
-    let cluster = try Cluster(seed: 12)
+  /// - Parameter engine: `.sqlite` where each instance is to have an index of its own.
+  private static func started(_ engine: IndexEngine = IndexRoom.usual) throws -> (
+    Cluster, Cluster.Instance, CaravanModel.RecordType
+  ) {
+    let cluster = try Cluster(seed: 12, engine)
     let instance = try cluster.startQuery()
     let type = try cluster.define(photos)
     try cluster.waitUntilServed()
@@ -39,7 +43,7 @@ import Testing
 
   @Test("CK-82, CK-83: what others may have told, and not all of it, is told as missed by who comes back after them")
   func returned() throws {
-    let (cluster, first, type) = try Self.started()
+    let (cluster, first, type) = try Self.started(.sqlite)
     try cluster.subscribe(CaravanModel.StandingQuery(id: "zones", .zones))
     try cluster.save([("x", Self.fields(5))], type: type, to: zone("photos"))
     #expect(try cluster.log(atLeast: 2).map(\.reason) == [.zoneMade, .enters])
@@ -66,7 +70,7 @@ import Testing
 
   @Test("CK-83: what an instance could not tell before others served is not told as news when it comes back")
   func late() throws {
-    let (cluster, first, type) = try Self.started()
+    let (cluster, first, type) = try Self.started(.sqlite)
     Self.mute(cluster)
     try cluster.save([("x", Self.fields(5))], type: type, to: zone("photos"))
     try cluster.settle()

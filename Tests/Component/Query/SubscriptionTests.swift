@@ -16,8 +16,11 @@ import Testing
   static let bob = UserID(unchecked: "bob")
   static let plaza = DatabaseID(container: album.container, environment: .development, owner: nil)
 
-  private static func started() throws -> (Cluster, Cluster.Instance, CaravanModel.RecordType) {
-    let cluster = try Cluster(seed: 11)
+  /// - Parameter engine: `.sqlite` where each instance is to have an index of its own.
+  private static func started(_ engine: IndexEngine = IndexRoom.usual) throws -> (
+    Cluster, Cluster.Instance, CaravanModel.RecordType
+  ) {
+    let cluster = try Cluster(seed: 11, engine)
     let instance = try cluster.startQuery()
     let type = try cluster.define(photos)
     try cluster.waitUntilServed()
@@ -126,7 +129,7 @@ import Testing
 
   @Test("CK-83: an instance that takes over goes on; one that knows nothing says that something may be missing")
   func takeover() throws {
-    let (cluster, first, type) = try Self.started()
+    let (cluster, first, type) = try Self.started(.sqlite)
     try cluster.subscribe(.records("five", "date = 5"))
     try cluster.save([("x", Self.fields(5))], type: type, to: zone("photos"))
     #expect(try cluster.log(atLeast: 1).map(\.reason) == [.enters])

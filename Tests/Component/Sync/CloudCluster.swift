@@ -56,7 +56,8 @@ struct CloudCluster: Sendable {
         ]
         if let notifier { services.append(notifier.service(on: hub.connect(as: "notify"), host: host)) }
         if hasQuery {
-          services.append(try QueryService(bus: hub.connect(as: "query"), host: host, directory: "\(path)/query"))
+          services.append(
+            try QueryService(bus: hub.connect(as: "query"), host: host, place: .directory("\(path)/query")))
         }
         for service in services { group.addTask { try await service.run() } }
         do {

@@ -64,7 +64,7 @@ struct Suite: Sendable {
         Part(name, as: .holder(.query), on: ground) { life in
           let bus = breakage?.wrap(query: life.bus) ?? life.bus
           try await QueryService(
-            bus: bus, host: life.host, directory: life.directory, timing: timing, partitions: partitions,
+            bus: bus, host: life.host, place: .directory(life.directory), timing: timing, partitions: partitions,
             survivesPowerCut: false
           ).run()
         }

@@ -1,4 +1,4 @@
-import CaravanModel
+package import CaravanModel
 package import CaravanQuery
 
 /// By what a standing query is found among many when a record is written (CK-84): a record that its expression is true
@@ -6,45 +6,110 @@ package import CaravanQuery
 package enum Anchor: Sendable, Hashable {
   /// What a record has exactly: the key of a field, a member of its list, a word of its text.
   case token(IndexNeed, [UInt8])
-  /// A part of a field's values; a place has two coordinates.
-  case span(IndexNeed, Span)
-
-  package struct Span: Sendable, Hashable {
-    package let first: ClosedRange<Double>
-    package let second: ClosedRange<Double>
-  }
+  /// A part of a field's values.
+  case cell(IndexNeed, KeyCell)
+  /// All values of a field whose code is this one or a greater one.
+  case atLeast(IndexNeed, UInt64)
+  /// All values of a field whose code is this one or a smaller one.
+  case atMost(IndexNeed, UInt64)
 
   package var need: IndexNeed {
     switch self {
-    case .token(let need, _), .span(let need, _): need
+    case .token(let need, _), .cell(let need, _), .atLeast(let need, _), .atMost(let need, _): need
     }
+  }
+
+  /// What lies between two codes; nothing lies between a greater and a smaller one.
+  private static func between(_ need: IndexNeed, _ low: UInt64, _ high: UInt64) -> [Anchor] {
+    guard low <= high else { return [] }
+    if low == 0 { return [.atMost(need, high)] }
+    if high == .max { return [.atLeast(need, low)] }
+    return KeyCell.cover(low...high).map { .cell(need, $0) }
   }
 }
 
-/// Where a field's value lies among spans: what has an order has one coordinate, a place its latitude and longitude.
-package struct SpanPoint: Sendable, Hashable {
-  package let first: Double
-  package let second: Double
+extension Anchor {
+  /// How a record is looked at to find anchors of one kind.
+  package enum Probe: Sendable, Hashable {
+    case tokens(IndexNeed)
+    case cells(IndexNeed, level: UInt8)
+    case atLeast(IndexNeed)
+    case atMost(IndexNeed)
 
-  /// - Returns: nil: it lies nowhere.
-  package init?(_ cell: Cell) {
-    switch cell {
-    case .integer(let number): (first, second) = (Double(number), 0)
-    case .real(let number): (first, second) = (min(max(number, -Self.most), Self.most), 0)
-    case .bytes(let run): (first, second) = (Self.beginning(run), 0)
-    case .place(let place): (first, second) = (place.latitude, place.longitude)
-    case .null, .list, .present: return nil
+    package var need: IndexNeed {
+      switch self {
+      case .tokens(let need), .cells(let need, _), .atLeast(let need), .atMost(let need): need
+      }
+    }
+
+    private static let atLeastNumber: UInt8 = 4
+    private static let atMostNumber: UInt8 = 5
+    private static let firstLevel: UInt8 = 16
+
+    /// As the index keeps it beside the field.
+    package var number: UInt8 {
+      switch self {
+      case .tokens(let need): need.use.rawValue
+      case .atLeast: Self.atLeastNumber
+      case .atMost: Self.atMostNumber
+      case .cells(_, let level): Self.firstLevel + level
+      }
+    }
+
+    /// - Returns: nil: the number is of another release.
+    package init?(number: UInt8, field: UInt32, kind: FieldKind) {
+      let key = IndexNeed(field, kind, .key)
+      switch number {
+      case Self.atLeastNumber: self = .atLeast(key)
+      case Self.atMostNumber: self = .atMost(key)
+      case Self.firstLevel...Self.firstLevel + 64: self = .cells(key, level: number - Self.firstLevel)
+      default:
+        guard let use = IndexNeed.Use(rawValue: number) else { return nil }
+        self = .tokens(IndexNeed(field, kind, use))
+      }
+    }
+
+    /// What anchors of this kind that a record has are equal to; that of a bound is not beyond them.
+    package func values(of cells: RecordCells) -> [[UInt8]] {
+      if case .tokens(let need) = self { return cells.tokens(need) }
+      guard let code = cells.cell(need.field, need.kind).code else { return [] }
+      guard case .cells(_, let level) = self else { return [Anchor.bytes(code)] }
+      return [Anchor.bytes(KeyCell(of: code, level: level).prefix)]
     }
   }
 
-  /// What has the first bytes in common has one place.
-  private static func beginning(_ run: ArraySlice<UInt8>) -> Double {
-    let bytes = Array(run.prefix(6))
-    return (bytes + Array(repeating: 0, count: 6 - bytes.count)).reduce(0) { $0 * 256 + Double($1) }
+  package var probe: Probe {
+    switch self {
+    case .token(let need, _): .tokens(need)
+    case .cell(let need, let cell): .cells(need, level: cell.level)
+    case .atLeast(let need, _): .atLeast(need)
+    case .atMost(let need, _): .atMost(need)
+    }
   }
 
-  /// An R*Tree keeps numbers of single precision, rounded outwards.
-  fileprivate static let most = 3e38
+  /// As the index keeps it: bytes in the order of the codes.
+  package var value: [UInt8] {
+    switch self {
+    case .token(_, let token): token
+    case .cell(_, let cell): Self.bytes(cell.prefix)
+    case .atLeast(_, let code), .atMost(_, let code): Self.bytes(code)
+    }
+  }
+
+  private static func bytes(_ code: UInt64) -> [UInt8] {
+    (0..<8).map { UInt8(truncatingIfNeeded: code >> (56 - 8 * UInt64($0))) }
+  }
+
+  /// Whether a record has it.
+  package func finds(_ cells: RecordCells) -> Bool {
+    probe.values(of: cells).contains { found in
+      switch self {
+      case .token, .cell: found == value
+      case .atLeast: !found.lexicographicallyPrecedes(value)
+      case .atMost: !value.lexicographicallyPrecedes(found)
+      }
+    }
+  }
 }
 
 extension Anchor {
@@ -62,7 +127,8 @@ extension Anchor {
     case .leaf(let condition): return anchors(condition)
     case .not: preconditionFailure("an expression without not has one")
     case .all(let parts):
-      // One of the parts is enough: tokens find fewer queries than spans, and few anchors cost less than many.
+      // One of the parts is enough: tokens find fewer queries than cells, cells fewer than bounds, and few anchors cost
+      // less than many.
       return (between(parts) + parts.compactMap(best)).min { weight($0) < weight($1) }
     case .any(let parts):
       var all: [Anchor] = []
@@ -76,9 +142,9 @@ extension Anchor {
 
   /// Of several bounds of one field, what lies between them: each bound by itself would find half of all queries.
   private static func between(_ parts: [Expression<Condition>]) -> [[Anchor]] {
-    var spans: [(need: IndexNeed, low: Double, high: Double, count: Int)] = []
+    var spans: [(need: IndexNeed, low: UInt64, high: UInt64, count: Int)] = []
     for part in parts {
-      guard case .leaf(let condition) = part, !condition.isList, let span = span(condition)?.first else { continue }
+      guard case .leaf(let condition) = part, !condition.isList, let span = span(condition) else { continue }
       let need = IndexNeed(condition.field, condition.kind, .key)
       if let place = spans.firstIndex(where: { $0.need == need }) {
         spans[place].low = max(spans[place].low, span.lowerBound)
@@ -89,14 +155,17 @@ extension Anchor {
       }
     }
     assert(Set(spans.map(\.need)).count == spans.count, "a field has two ranges")
-    return spans.filter { $0.count > 1 }.map { span in
-      // Values keep their order as points: where no point is left, no value is.
-      span.low <= span.high ? [.span(span.need, Span(first: span.low...span.high, second: 0...0))] : []
-    }
+    return spans.filter { $0.count > 1 }.map { between($0.need, $0.low, $0.high) }
   }
 
   private static func weight(_ anchors: [Anchor]) -> Int {
-    anchors.reduce(0) { if case .token = $1 { $0 + 1 } else { $0 + 10 } }
+    anchors.reduce(0) { sum, anchor in
+      switch anchor {
+      case .token: sum + 1
+      case .cell: sum + 4
+      case .atLeast, .atMost: sum + 20
+      }
+    }
   }
 
   private static func anchors(_ condition: Condition) -> [Anchor]? {
@@ -118,7 +187,7 @@ extension Anchor {
       let words = asked.phrases.map { phrase in
         (phrase.isPrefix ? phrase.words.dropLast() : phrase.words[...]).max { $0.utf8.count < $1.utf8.count }
       }
-      let tokens = words.compactMap { $0 }.map { Anchor.token(IndexNeed(field, .text, .words), Array($0.utf8)) }
+      let tokens = words.compactMap { $0 }.map { Anchor.token(IndexNeed(field, .text, .words), word($0)) }
       switch quantity {
       case .all: return tokens.first.map { [$0] }
       case .any: return tokens.count == words.count ? tokens : nil
@@ -127,34 +196,34 @@ extension Anchor {
     case .compare(.equal, let value), .compare(.same, let value): return token(value).map { [$0] }
     case .among(let values, isNegated: false): return all(values.filter { $0 != .null })
     case .inside(let region, let numbers, isNegated: false):
-      return region.boxes(numbers.compactMap { if case .real(let number) = $0 { number } else { nil } }).map {
-        .span(IndexNeed(field, .location, .key), Span(first: $0.latitudes, second: $0.longitudes))
-      }
-    case .compare, .prefix, .like: return span(condition).map { [.span(IndexNeed(field, condition.kind, .key), $0)] }
+      let cells = KeyCell.cover(region, numbers.compactMap { if case .real(let number) = $0 { number } else { nil } })
+      return cells.map { .cell(IndexNeed(field, .location, .key), $0) }
+    case .compare, .prefix, .like:
+      return span(condition).map { between(IndexNeed(field, condition.kind, .key), $0.lowerBound, $0.upperBound) }
     case .among, .contains, .containsLike, .match, .inside: return nil
     }
   }
 
-  private static func span(_ condition: Condition) -> Span? {
-    func point(_ value: Value) -> Double? { SpanPoint(Cell(value, as: condition.kind))?.first }
-    let (least, most) = (-SpanPoint.most, SpanPoint.most)
-    let range: ClosedRange<Double>? =
-      switch condition.test {
-      case .compare(.less, let value), .compare(.lessOrEqual, let value): point(value).map { least...max($0, least) }
-      case .compare(.greater, let value), .compare(.greaterOrEqual, let value):
-        point(value).map { min($0, most)...most }
-      case .prefix(let value, isNegated: false): prefix(value.bytes)
-      case .like(_, isNegated: false): prefix(condition.head.map { Array($0.utf8) })
-      default: nil
-      }
-    return range.map { Span(first: $0, second: 0...0) }
+  /// What of a word is compared.
+  package static func word(_ word: String) -> [UInt8] { Array(word.utf8.prefix(QueryLimits.wordBytes)) }
+
+  /// The codes of which a condition may be true.
+  private static func span(_ condition: Condition) -> ClosedRange<UInt64>? {
+    func code(_ value: Value) -> UInt64? { Cell(value, as: condition.kind).code }
+    return switch condition.test {
+    case .compare(.less, let value), .compare(.lessOrEqual, let value): code(value).map { 0...$0 }
+    case .compare(.greater, let value), .compare(.greaterOrEqual, let value): code(value).map { $0...UInt64.max }
+    case .prefix(let value, isNegated: false): prefix(value.bytes)
+    case .like(_, isNegated: false): prefix(condition.head.map { Array($0.utf8) })
+    default: nil
+    }
   }
 
-  private static func prefix(_ bytes: [UInt8]?) -> ClosedRange<Double>? {
-    guard let bytes, !bytes.isEmpty, let low = SpanPoint(.bytes(bytes[...])),
-      let high = SpanPoint(.bytes((bytes + Array(repeating: 0xff, count: 6))[...]))
+  private static func prefix(_ bytes: [UInt8]?) -> ClosedRange<UInt64>? {
+    guard let bytes, !bytes.isEmpty, let low = Cell.bytes(bytes[...]).code,
+      let high = Cell.bytes((bytes + Array(repeating: 0xff, count: 8))[...]).code
     else { return nil }
-    return low.first...high.first
+    return low...high
   }
 }
 

@@ -1,7 +1,6 @@
 import CaravanModel
 import CaravanQueryCore
 import CaravanRuntime
-import CaravanSQLite
 
 /// Whose notifications are kept together.
 struct LogKey: Sendable, Hashable {
@@ -39,9 +38,9 @@ struct PendingHit: Sendable {
 /// Notifications between the transaction that found them and their log, on the index's writing connection: the index,
 /// its cursor and they advance in one transaction.
 struct Outbox {
-  private let connection: Connection
+  private let connection: any IndexConnection
 
-  init(_ connection: Connection) { self.connection = connection }
+  init(_ connection: any IndexConnection) { self.connection = connection }
 
   /// - Parameter shown: what it shows, as an encoded body with fields of the log.
   func add(
@@ -51,10 +50,10 @@ struct Outbox {
     try connection.run(
       """
       INSERT INTO outbox(
-        partition, container, environment, owner, user, name, type, viewer, reason, zone, record, version, writer,
+        partition, container, environment, owner, subscriber, name, type, viewer, reason, zone, record, version, writer,
         maker, at, shown)
-      SELECT partition, container, environment, owner, user, name, coalesce(type_name, ''), viewer, ?, ?, ?, ?, ?, ?, ?,
-        ?
+      SELECT partition, container, environment, owner, subscriber, name, coalesce(type_name, ''), viewer, ?, ?, ?, ?, ?,
+        ?, ?, ?
       FROM standing LEFT JOIN standing_types USING (in_table) WHERE id = ?
       """, reason.rawValue, happening.zone, happening.record, happening.version, happening.writer, happening.maker,
       happening.at.milliseconds, shown, standing)
@@ -63,7 +62,7 @@ struct Outbox {
   /// Logs that something waits for, of these partitions.
   func logs(in partition: Partition) throws(CaravanError) -> [LogKey] {
     try connection.all(
-      "SELECT DISTINCT user, container, environment FROM outbox WHERE partition = ?", partition.number
+      "SELECT DISTINCT subscriber, container, environment FROM outbox WHERE partition = ?", partition.number
     ) { row throws(CaravanError) -> LogKey? in
       guard let environment = Environment(rawValue: row.text(2)) else { return nil }
       return LogKey(user: try UserID(row.text(0)), container: try ContainerID(row.text(1)), environment: environment)
@@ -72,7 +71,7 @@ struct Outbox {
 
   func count(of log: LogKey, in partition: Partition) throws(CaravanError) -> Int64 {
     try connection.first(
-      "SELECT count(*) FROM outbox WHERE partition = ? AND user = ? AND container = ? AND environment = ?",
+      "SELECT count(*) FROM outbox WHERE partition = ? AND subscriber = ? AND container = ? AND environment = ?",
       partition.number, log.user.text, log.container.text, log.environment.rawValue
     ) { row in row.integer(0) } ?? 0
   }
@@ -80,18 +79,19 @@ struct Outbox {
   /// In place of all that waits for a log each subscription is told that it missed something.
   func giveUp(_ log: LogKey, in partition: Partition, at now: WallTime) throws(CaravanError) {
     let last = try connection.first(
-      "SELECT max(id) FROM outbox WHERE partition = ? AND user = ? AND container = ? AND environment = ?",
+      "SELECT max(id) FROM outbox WHERE partition = ? AND subscriber = ? AND container = ? AND environment = ?",
       partition.number, log.user.text, log.container.text, log.environment.rawValue
     ) { row in row.integer(0) }
-    guard let last else { return }
+    guard let last, last > 0 else { return }
     try connection.run(
       """
       INSERT INTO outbox(
-        partition, container, environment, owner, user, name, type, viewer, reason, zone, record, version, writer,
+        partition, container, environment, owner, subscriber, name, type, viewer, reason, zone, record, version, writer,
         maker, at, shown)
-      SELECT partition, container, environment, owner, user, name, type, viewer, ?, '', '', 0, '', '', ?, x''
-      FROM outbox WHERE partition = ? AND user = ? AND container = ? AND environment = ? AND id <= ?
-      GROUP BY owner, name
+      SELECT partition, container, environment, owner, subscriber, name, type, viewer, ?, '', '', 0, '', '', ?, ''
+      FROM outbox WHERE id IN (
+        SELECT max(id) FROM outbox
+        WHERE partition = ? AND subscriber = ? AND container = ? AND environment = ? AND id <= ? GROUP BY owner, name)
       """, NotificationLog.Reason.missed.rawValue, now.milliseconds, partition.number, log.user.text,
       log.container.text, log.environment.rawValue, last)
     try remove(upTo: last, of: log, in: partition)
@@ -104,7 +104,7 @@ struct Outbox {
     try connection.all(
       """
       SELECT id, owner, name, type, viewer IS NULL, viewer, reason, zone, record, version, writer, maker, at, shown
-      FROM outbox WHERE partition = ? AND user = ? AND container = ? AND environment = ? ORDER BY id LIMIT ?
+      FROM outbox WHERE partition = ? AND subscriber = ? AND container = ? AND environment = ? ORDER BY id LIMIT ?
       """, partition.number, log.user.text, log.container.text, log.environment.rawValue, Int64(most)
     ) { row throws(CaravanError) -> PendingHit? in
       guard let reason = NotificationLog.Reason(rawValue: row.text(6)) else { return nil }
@@ -112,7 +112,7 @@ struct Outbox {
         container: log.container, environment: log.environment, ownerText: row.text(1))
       return PendingHit(
         id: row.integer(0), database: database, subscription: row.text(2), reason: reason, type: row.text(3),
-        viewer: row.flag(4) ? nil : Query.Viewer(text: row.text(5)),
+        viewer: row.isTrue(4) ? nil : Query.Viewer(text: row.text(5)),
         happening: Happening(
           zone: row.text(7), record: row.text(8), version: row.unsigned(9), writer: row.text(10), maker: row.text(11),
           at: WallTime(milliseconds: row.integer(12))),
@@ -123,7 +123,7 @@ struct Outbox {
   /// What is in the log, up to this one.
   func remove(upTo id: Int64, of log: LogKey, in partition: Partition) throws(CaravanError) {
     try connection.run(
-      "DELETE FROM outbox WHERE partition = ? AND user = ? AND container = ? AND environment = ? AND id <= ?",
+      "DELETE FROM outbox WHERE partition = ? AND subscriber = ? AND container = ? AND environment = ? AND id <= ?",
       partition.number, log.user.text, log.container.text, log.environment.rawValue, id)
   }
 
@@ -132,7 +132,7 @@ struct Outbox {
     try connection.run(
       """
       DELETE FROM outbox
-      WHERE partition = ? AND user = ? AND container = ? AND environment = ? AND owner = ? AND name = ?
+      WHERE partition = ? AND subscriber = ? AND container = ? AND environment = ? AND owner = ? AND name = ?
       """, Partition(of: database).number, user.text, database.container.text, database.environment.rawValue,
       database.ownerText, subscription)
   }

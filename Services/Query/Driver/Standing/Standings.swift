@@ -2,7 +2,6 @@ package import CaravanModel
 import CaravanQuery
 import CaravanQueryCore
 import CaravanRuntime
-import CaravanSQLite
 import CaravanWire
 
 /// A subscription as the index keeps it.
@@ -21,16 +20,17 @@ package struct StandingRow: Sendable {
   }
 }
 
-/// What a standing query is looked up by when a record is written.
-private enum Probe: Hashable {
-  case tokens(IndexNeed)
-  case spans(IndexNeed)
+/// How the standing queries of a table are found when a record is written.
+private struct Probes {
+  var anchors: [Anchor.Probe] = []
   /// Some have no anchors.
-  case scan
+  var hasScanned = false
+
+  var isEmpty: Bool { anchors.isEmpty && !hasScanned }
 }
 
 /// The subscriptions to databases of the index, on its writing connection: they are found by the anchors of their
-/// queries, as records are by keys (CK-84). All of them lie in the file; little is kept in memory.
+/// queries, as records are by keys (CK-84). All of them lie in the index; little is kept in memory.
 struct Standings {
   /// One that a record's writing is of interest to.
   struct Match {
@@ -40,18 +40,13 @@ struct Standings {
     let content: BoundContent
   }
 
-  private let connection: Connection
-  private var probes: [Int64: [Probe]] = [:]
+  private let connection: any IndexConnection
+  private var probes: [Int64: Probes] = [:]
   private var compiled = BoundedCache<Int64, Standing>(capacity: QueryLimits.cachedStandings)
   /// Tables of which it is known what their queries are found by.
   private static let knownLimit = 4_096
-  /// An R*Tree puts together what has the smallest volume together, so nothing is flat in any direction; numbers of
-  /// tables and fields are whole.
-  private static let extent = 0.5
-  /// In the place of an `IndexNeed.Use`.
-  private static let spanUse: Int64 = 0
 
-  init(_ connection: Connection) { self.connection = connection }
+  init(_ connection: any IndexConnection) { self.connection = connection }
 
   /// After a transaction was rolled back.
   mutating func forget() {
@@ -71,19 +66,20 @@ struct Standings {
     if let type = row.type, let table {
       standing = try? Standing(row.query, type, in: database)
       try connection.run(
-        "INSERT OR REPLACE INTO standing_types(in_table, type_name, type) VALUES(?, ?, ?)", table, type.name,
-        CaravanWire.RecordType(type).encoded())
+        """
+        INSERT INTO standing_types(in_table, type_name, type) VALUES(?, ?, ?)
+        ON CONFLICT(in_table) DO UPDATE SET type_name = excluded.type_name, type = excluded.type
+        """, table, type.name, CaravanWire.RecordType(type).encoded())
     }
     let anchors = standing?.anchors
-    try connection.run(
+    let id = try connection.id(
       """
       INSERT INTO standing(
-        partition, container, environment, owner, user, name, in_table, is_scanned, is_zones, query, viewer)
-      VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        partition, container, environment, owner, subscriber, name, in_table, is_scanned, is_zones, query, viewer)
+      VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id
       """, Partition(of: database).number, database.container.text, database.environment.rawValue, database.ownerText,
       row.user.text, row.query.id, standing == nil ? 0 : table ?? 0, standing != nil && anchors == nil,
       row.query.subject == .zones, CaravanWire.StandingQuery(row.query).encoded(), row.viewer?.text)
-    let id = connection.lastInsertedRow
     guard standing != nil, let table else { return id }
     for anchor in Set(anchors ?? []) { try add(anchor, id, table) }
     probes[table] = nil
@@ -94,65 +90,48 @@ struct Standings {
     let known = try connection.first(
       """
       SELECT query, in_table, viewer IS NULL, viewer, type FROM standing LEFT JOIN standing_types USING (in_table)
-      WHERE container = ? AND environment = ? AND owner = ? AND user = ? AND name = ?
+      WHERE container = ? AND environment = ? AND owner = ? AND subscriber = ? AND name = ?
       """, database.container.text, database.environment.rawValue, database.ownerText, row.user.text, row.query.id
     ) { found in
       found.bytes(0) == CaravanWire.StandingQuery(row.query).encoded() && found.integer(1) == table ?? 0
-        && (found.flag(2) ? nil : found.text(3)) == row.viewer?.text
+        && (found.isTrue(2) ? nil : found.text(3)) == row.viewer?.text
         && found.bytes(4) == row.type.map { CaravanWire.RecordType($0).encoded() } ?? []
     }
     return known ?? false
   }
 
   private func add(_ anchor: Anchor, _ id: Int64, _ table: Int64) throws(CaravanError) {
-    let need = anchor.need
-    var (use, value, span) = (Int64(need.use.rawValue), [UInt8](), Int64(0))
-    switch anchor {
-    case .token(_, let token): value = token
-    case .span(_, let part):
-      let second = part.second
-      let isFlat = second.lowerBound == second.upperBound
-      try connection.run(
-        """
-        INSERT INTO spans(table_low, table_high, field_low, field_high, low, high, low2, high2, standing)
-        VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)
-        """, Double(table), Double(table) + Self.extent, Double(need.field), Double(need.field) + Self.extent,
-        part.first.lowerBound, part.first.upperBound, second.lowerBound,
-        isFlat ? second.upperBound + Self.extent : second.upperBound, id)
-      (use, span) = (Self.spanUse, connection.lastInsertedRow)
-      value = Array(String(span).utf8)
-    }
+    let (need, number) = (anchor.need, Int64(anchor.probe.number))
     try connection.run(
-      "INSERT INTO anchors(in_table, field, use, value, standing, span) VALUES(?, ?, ?, ?, ?, ?)", table, need.field,
-      use, value, id, span)
+      "INSERT INTO anchors(in_table, field, probe, value, standing) VALUES(?, ?, ?, ?, ?)", table, need.field, number,
+      anchor.value, id)
     try connection.run(
       """
-      INSERT INTO anchored(in_table, field, use, kind, count) VALUES(?, ?, ?, ?, 1)
-      ON CONFLICT(in_table, field, use) DO UPDATE SET count = count + 1
-      """, table, need.field, use, need.kind.rawValue)
+      INSERT INTO anchored(in_table, field, probe, kind, anchors) VALUES(?, ?, ?, ?, 1)
+      ON CONFLICT(in_table, field, probe) DO UPDATE SET anchors = anchored.anchors + 1
+      """, table, need.field, number, need.kind.rawValue)
   }
 
   mutating func remove(_ name: String, of user: UserID, _ database: DatabaseID) throws(CaravanError) {
     let found = try connection.first(
       """
       SELECT id, in_table FROM standing
-      WHERE container = ? AND environment = ? AND owner = ? AND user = ? AND name = ?
+      WHERE container = ? AND environment = ? AND owner = ? AND subscriber = ? AND name = ?
       """, database.container.text, database.environment.rawValue, database.ownerText, user.text, name
     ) { row in (id: row.integer(0), table: row.integer(1)) }
     if let found { try remove(found.id, in: found.table) }
   }
 
   private mutating func remove(_ id: Int64, in table: Int64) throws(CaravanError) {
-    let anchors = try connection.all(
-      "DELETE FROM anchors WHERE standing = ? RETURNING field, use, span", id
-    ) { row in (field: row.integer(0), use: row.integer(1), span: row.integer(2)) }
-    for anchor in anchors {
-      if anchor.span > 0 { try connection.run("DELETE FROM spans WHERE id = ?", anchor.span) }
-      try connection.run(
-        "UPDATE anchored SET count = count - 1 WHERE in_table = ? AND field = ? AND use = ?", table, anchor.field,
-        anchor.use)
+    let anchors = try connection.all("DELETE FROM anchors WHERE standing = ? RETURNING field, probe", id) { row in
+      (field: row.integer(0), probe: row.integer(1))
     }
-    try connection.run("DELETE FROM anchored WHERE in_table = ? AND count <= 0", table)
+    for anchor in anchors {
+      try connection.run(
+        "UPDATE anchored SET anchors = anchors - 1 WHERE in_table = ? AND field = ? AND probe = ?", table,
+        anchor.field, anchor.probe)
+    }
+    try connection.run("DELETE FROM anchored WHERE in_table = ? AND anchors <= 0", table)
     try connection.run("DELETE FROM standing WHERE id = ?", id)
     probes[table] = nil
     compiled.remove(id)
@@ -168,7 +147,7 @@ struct Standings {
 
   func has(_ database: DatabaseID) throws(CaravanError) -> Bool {
     try connection.first(
-      "SELECT 1 FROM standing WHERE container = ? AND environment = ? AND owner = ?", database.container.text,
+      "SELECT 1 FROM standing WHERE container = ? AND environment = ? AND owner = ? LIMIT 1", database.container.text,
       database.environment.rawValue, database.ownerText, read: { _ in true }) ?? false
   }
 
@@ -182,7 +161,7 @@ struct Standings {
   /// Those about zones, and what their notifications show.
   func aboutZones(of database: DatabaseID) throws(CaravanError) -> [(id: Int64, content: BoundContent)] {
     try connection.all(
-      "SELECT id, query FROM standing WHERE container = ? AND environment = ? AND owner = ? AND is_zones",
+      "SELECT id, query FROM standing WHERE container = ? AND environment = ? AND owner = ? AND is_zones <> 0",
       database.container.text, database.environment.rawValue, database.ownerText
     ) { row throws(CaravanError) in
       let query = try CaravanWire.StandingQuery.decode(row.bytes(1)).model()
@@ -200,20 +179,19 @@ struct Standings {
   /// Whether what is written to a table is of interest to somebody.
   mutating func watches(_ table: Int64) throws(CaravanError) -> Bool { try !probes(of: table).isEmpty }
 
-  private mutating func probes(of table: Int64) throws(CaravanError) -> [Probe] {
+  private mutating func probes(of table: Int64) throws(CaravanError) -> Probes {
     if let known = probes[table] { return known }
-    var found = try connection.all(
-      "SELECT field, use, kind FROM anchored WHERE in_table = ?", table
-    ) { row -> Probe? in
-      guard let kind = FieldKind(rawValue: row.text(2)) else { return nil }
-      let field = UInt32(clamping: row.integer(0))
-      guard row.integer(1) != Self.spanUse else { return .spans(IndexNeed(field, kind, .key)) }
-      return IndexNeed.Use(rawValue: UInt8(clamping: row.integer(1))).map { .tokens(IndexNeed(field, kind, $0)) }
+    var found = Probes()
+    found.anchors = try connection.all(
+      "SELECT field, probe, kind FROM anchored WHERE in_table = ? ORDER BY field, probe", table
+    ) { row -> Anchor.Probe? in
+      FieldKind(rawValue: row.text(2)).flatMap { kind in
+        Anchor.Probe(number: UInt8(clamping: row.integer(1)), field: UInt32(clamping: row.integer(0)), kind: kind)
+      }
     }.compactMap(\.self)
-    let isScanned =
+    found.hasScanned =
       try connection.first(
-        "SELECT 1 FROM standing WHERE in_table = ? AND is_scanned", table, read: { _ in true }) ?? false
-    if isScanned { found.append(.scan) }
+        "SELECT 1 FROM standing WHERE in_table = ? AND is_scanned <> 0 LIMIT 1", table, read: { _ in true }) ?? false
     if probes.count >= Self.knownLimit { probes = [:] }
     probes[table] = found
     return found
@@ -226,12 +204,14 @@ struct Standings {
     _ table: Int64, from before: RecordCells?, to after: RecordCells?, in zone: String
   ) throws(CaravanError) -> [Match] {
     var candidates: Set<Int64> = []
-    for probe in try probes(of: table) {
-      if case .scan = probe {
-        candidates.formUnion(
-          try connection.all("SELECT id FROM standing WHERE in_table = ? AND is_scanned", table) { $0.integer(0) })
-      }
-      for cells in [before, after].compactMap(\.self) { try look(for: probe, in: cells, of: table, &candidates) }
+    let probes = try probes(of: table)
+    if probes.hasScanned {
+      candidates.formUnion(
+        try connection.all("SELECT id FROM standing WHERE in_table = ? AND is_scanned <> 0", table) { $0.integer(0) })
+    }
+    let states = [before, after].compactMap(\.self)
+    for probe in probes.anchors {
+      candidates.formUnion(try look(for: Array(Set(states.flatMap(probe.values))), probe, table))
     }
     var matches: [Match] = []
     for id in candidates.sorted() {
@@ -244,28 +224,53 @@ struct Standings {
   }
 
   private func look(
-    for probe: Probe, in cells: RecordCells, of table: Int64, _ found: inout Set<Int64>
-  ) throws(CaravanError) {
+    for values: [[UInt8]], _ probe: Anchor.Probe, _ table: Int64
+  ) throws(CaravanError) -> [Int64] {
     switch probe {
-    case .scan: return
-    case .tokens(let need):
-      for token in cells.tokens(need) {
-        found.formUnion(
-          try connection.all(
-            "SELECT standing FROM anchors WHERE in_table = ? AND field = ? AND use = ? AND value = ?", table,
-            need.field, Int64(need.use.rawValue), token
-          ) { row in row.integer(0) })
-      }
-    case .spans(let need):
-      guard let point = SpanPoint(cells.cell(need.field, need.kind)) else { return }
-      found.formUnion(
-        try connection.all(
-          """
-          SELECT standing FROM spans WHERE table_low <= ? AND table_high >= ? AND field_low <= ? AND field_high >= ?
-          AND low <= ? AND high >= ? AND low2 <= ? AND high2 >= ?
-          """, table, table, need.field, need.field, point.first, point.first, point.second, point.second
-        ) { row in row.integer(0) })
+    case .tokens, .cells: return try look(forAnyOf: values, probe, table)
+    case .atLeast: return try look(for: values, beyond: "value <= ?", probe, table)
+    case .atMost: return try look(for: values, beyond: "value >= ?", probe, table)
     }
+  }
+
+  private static let found = "SELECT standing FROM anchors WHERE in_table = ? AND field = ? AND probe = ? AND"
+
+  private func look(
+    for values: [[UInt8]], beyond bound: String, _ probe: Anchor.Probe, _ table: Int64
+  ) throws(CaravanError) -> [Int64] {
+    var found: [Int64] = []
+    for value in values {
+      try connection.visit(.text("\(Self.found) \(bound)", isKept: true), Self.values([value], probe, table)) { row in
+        found.append(row.integer(0))
+        return true
+      }
+    }
+    return found
+  }
+
+  private func look(
+    forAnyOf values: [[UInt8]], _ probe: Anchor.Probe, _ table: Int64
+  ) throws(CaravanError) -> [Int64] {
+    var found: [Int64] = []
+    for start in stride(from: 0, to: values.count, by: Self.lookedForTogether) {
+      var run = Array(values[start..<min(start + Self.lookedForTogether, values.count)])
+      // Of few lengths, so that few statements are kept: the last value stands there several times.
+      let room = 1 << (Int.bitWidth - (run.count - 1).leadingZeroBitCount)
+      run += Array(repeating: run[run.count - 1], count: room - run.count)
+      let places = Array(repeating: "?", count: room).joined(separator: ", ")
+      let statement = IndexStatement.text("\(Self.found) value IN (\(places))", isKept: true)
+      try connection.visit(statement, Self.values(run, probe, table)) { row in
+        found.append(row.integer(0))
+        return true
+      }
+    }
+    return found
+  }
+
+  private static let lookedForTogether = 128
+
+  private static func values(_ values: [[UInt8]], _ probe: Anchor.Probe, _ table: Int64) -> [IndexValue] {
+    [table.indexValue, probe.need.field.indexValue, Int64(probe.number).indexValue] + values.map(\.indexValue)
   }
 
   /// nil: it is gone, or its text does not fit the type any more.

@@ -41,10 +41,7 @@ extension IndexKey {
     switch cell {
     case .null: self = .null
     case .integer(let number): self.init(UInt64(bitPattern: number) ^ 1 << 63)
-    case .real(let number):
-      // Zero has two forms and one key.
-      let bits = (number == 0 ? 0 : number).bitPattern
-      self.init(bits >> 63 == 0 ? bits | 1 << 63 : ~bits)
+    case .real(let number): self.init(number.orderedBits)
     case .bytes(let run): self.init(run)
     case .place(let place): self.init(PlaceCell(place).code)
     case .list, .present: return nil

@@ -7,6 +7,8 @@ struct PlaceCell {
   let latitude: UInt32
   let longitude: UInt32
 
+  init(latitude: UInt32, longitude: UInt32) { (self.latitude, self.longitude) = (latitude, longitude) }
+
   init(_ place: Location) {
     latitude = Self.step(place.latitude, of: 90)
     longitude = Self.step(place.longitude, of: 180)
@@ -30,7 +32,7 @@ struct PlaceCell {
 }
 
 /// A rectangle of cells, its edges included.
-private struct CellRectangle {
+struct CellRectangle {
   let latitude: ClosedRange<UInt32>
   let longitude: ClosedRange<UInt32>
 

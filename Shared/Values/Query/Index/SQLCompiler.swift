@@ -19,7 +19,8 @@ public struct SQLCompiler {
   ///   - column: the column that has a field's keys; nil: there is none.
   ///   - found: a statement that gives the ids of the rows whose keys a condition is true of.
   ///   - lookup: what an index of words or members gives; nil: there is no such index.
-  ///   - test: a condition that calls the evaluator with each row.
+  ///   - test: a condition in the place of what no index answers: it is true where the expression is, and may be true
+  ///     elsewhere where the evaluator is asked about the rows that are found.
   public init(
     column: @escaping (UInt32) -> String?, found: @escaping (SQLFragment) -> SQLFragment,
     lookup: @escaping (Condition) -> SQLLookup? = { _ in nil },

@@ -5,10 +5,6 @@ public struct SQLFragment: Sendable, Hashable {
     case integer(Int64)
     case text(String)
     case key(IndexKey)
-    /// What is asked of a row that the engine hands over, for an engine that can do so.
-    case test(Expression<Condition>)
-    /// The key of a row that the engine hands over.
-    case keyOf(SortTerm)
   }
 
   public var sql: String

@@ -32,8 +32,9 @@ public struct SQLSource: Sendable, Hashable {
 
   /// A statement that counts them, and looks at no more than `most` of what each part finds.
   public func count(upTo most: Int) -> SQLFragment {
-    let few = united(statements.map { SQLFragment("SELECT * FROM (\($0.sql) LIMIT \(most))", $0.parameters) })
-    return SQLFragment("SELECT count(*) FROM (SELECT * FROM (\(few.sql)) LIMIT \(most))", few.parameters)
+    let few = united(statements.map { SQLFragment("SELECT * FROM (\($0.sql) LIMIT \(most)) AS part", $0.parameters) })
+    return SQLFragment(
+      "SELECT count(*) FROM (SELECT * FROM (\(few.sql)) AS found LIMIT \(most)) AS few", few.parameters)
   }
 
   private func united(_ statements: [SQLFragment]) -> SQLFragment {

@@ -38,7 +38,7 @@ struct StandingBench: Sendable {
 
   func run() async throws {
     let file = IndexFile(path: "\(directory)/standing.db", durability: .normal)
-    let writer = try IndexWriter(file, executors: host.executors)
+    let writer = try IndexWriter(file, host: host)
     let watched = try database("watched")
     let before = host.process.residentBytes ?? 0
     let start = host.clock.now
@@ -47,7 +47,7 @@ struct StandingBench: Sendable {
         zone: try ZoneID(watched, SubscriptionZone.name),
         progress: ZoneProgress(incarnation: 1, seq: Seq(first + 1)), at: host.clock.wallTime)
       update.standings = try (first..<min(first + Self.perTransaction, subscriptions)).map { .saved(try standing($0)) }
-      try await writer.apply([update])
+      try await writer.apply([update], in: Partition(of: update.zone.database))
     }
     let took = (host.clock.now - start).seconds
     try await measure(writer, watched, before: before, took: took)
@@ -116,7 +116,7 @@ struct StandingBench: Sendable {
           at: host.clock.wallTime)
         update.rows = [try row(round)]
         let (start, used) = (host.clock.now, Self.processorSeconds)
-        try await writer.apply([update])
+        try await writer.apply([update], in: Partition(of: update.zone.database))
         // The first rounds fill caches.
         guard round >= 100 else { continue }
         if isWatched {
@@ -166,12 +166,12 @@ struct StandingBench: Sendable {
   /// As a service that starts again does, until it has taken in a change.
   private func reopen(_ file: IndexFile) async throws {
     let start = host.clock.now
-    let writer = try IndexWriter(file, executors: host.executors)
+    let writer = try IndexWriter(file, host: host)
     var update = IndexUpdate(
       zone: try ZoneID(database("watched"), "rows"),
       progress: ZoneProgress(incarnation: 1, seq: Seq(rounds + 1_000)), at: host.clock.wallTime)
     update.rows = [try row(rounds + 1_000)]
-    try await writer.apply([update])
+    try await writer.apply([update], in: Partition(of: update.zone.database))
     report.line("reopened", ["ms": (host.clock.now - start).seconds * 1e3])
     await writer.close()
   }

@@ -75,7 +75,7 @@ final class SuiteCluster: Sendable {
     let notify = try NotifyService(
       bus: hub.connect(as: "notify"), host: notifyHost, ticketKey: keys(.tokens, notifyHost))
     let query = try QueryService(
-      bus: hub.connect(as: "query"), host: cluster.host("query").host, directory: "\(directory.path)/query",
+      bus: hub.connect(as: "query"), host: cluster.host("query").host, place: .directory("\(directory.path)/query"),
       survivesPowerCut: false)
     let services: [any Service] = hasQuery ? [schema, sync, notify, query] : [schema, sync, notify]
     for service in services { _ = cluster.start { try await service.run() } }

@@ -2,7 +2,6 @@ import CaravanModel
 import CaravanQuery
 import CaravanQueryCore
 import CaravanRuntime
-import CaravanSQLite
 import CaravanWire
 
 @testable import CaravanQueryDriver
@@ -16,13 +15,16 @@ final class DifferentialIndex: Sendable {
   private let readers: [IndexReader]
   private let host: Host
 
-  init(_ directory: String, host: Host) throws {
-    let file = IndexFile(path: "\(directory)/index.db", durability: .none)
-    writer = try IndexWriter(file, executors: host.executors)
+  init(_ place: any IndexPlace, host: Host) throws {
+    writer = try IndexWriter(place, host: host)
     readers = try [1, 4, QueryLimits.fewRecords].map { few in
-      try IndexReader(file, steps: QueryLimits.steps, few: few, host: host)
+      try IndexReader(place, steps: QueryLimits.steps, few: few, host: host)
     }
     self.host = host
+  }
+
+  func begin() async throws {
+    for shard in Self.shards { try await writer.begin(Partition(of: album.shard(shard)), under: 1) }
   }
 
   func close() async {
@@ -40,7 +42,7 @@ final class DifferentialIndex: Sendable {
           at: host.clock.wallTime)
         update.rows = try records.filter(isHere).map { try $0.row(seq) }
         update.removed = removed.filter(isHere).map { RemovedRow(name: $0.name, version: seq, writer: "@test") }
-        try await writer.apply([update])
+        try await writer.apply([update], in: Partition(of: update.zone.database))
       }
     }
   }

@@ -1,5 +1,6 @@
 import CaravanModel
 import CaravanPostgreSQL
+import CaravanTestKit
 import Foundation
 import Testing
 

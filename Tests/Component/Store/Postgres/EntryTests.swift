@@ -3,6 +3,7 @@ import CaravanPostgreSQL
 import CaravanRuntime
 import CaravanStore
 import CaravanStorePostgres
+import CaravanTestKit
 import Testing
 
 /// Goal: whoever gives a wrong address, or a server that cannot be used, is told so in one clear line. Method: one

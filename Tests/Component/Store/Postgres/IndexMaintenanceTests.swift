@@ -2,6 +2,7 @@ import CaravanModel
 import CaravanPostgreSQL
 import CaravanRuntime
 import CaravanStore
+import CaravanTestKit
 import Testing
 
 @testable import CaravanStorePostgres

@@ -3,6 +3,7 @@ import CaravanPostgreSQL
 import CaravanRuntime
 import CaravanStore
 import CaravanStorePostgres
+import CaravanTestKit
 import Foundation
 import Testing
 

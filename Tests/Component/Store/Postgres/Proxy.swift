@@ -1,4 +1,5 @@
 import CaravanRuntime
+import CaravanTestKit
 import Foundation
 
 /// A network between the store and its server, that can be cut. Every so many messages of the store's it breaks the

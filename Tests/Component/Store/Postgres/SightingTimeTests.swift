@@ -3,6 +3,7 @@ import CaravanPostgreSQL
 import CaravanRuntime
 import CaravanStore
 import CaravanStorePostgres
+import CaravanTestKit
 import Testing
 
 /// Goal: when a device was last seen is said in the time of the database's server, by which tombstones are purged, and

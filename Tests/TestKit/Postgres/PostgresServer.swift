@@ -1,4 +1,4 @@
-import CaravanPostgreSQL
+package import CaravanPostgreSQL
 import CaravanRuntime
 import Foundation
 
@@ -9,23 +9,23 @@ import struct Synchronization.Atomic
 ///
 /// A keeper process holds the other end of a pipe: when this process lets go of it, however it ends, the keeper stops
 /// the server by its pid and removes the directory.
-final class PostgresServer: Sendable {
-  struct Failure: Error, CustomStringConvertible {
-    let description: String
+package final class PostgresServer: Sendable {
+  package struct Failure: Error, CustomStringConvertible {
+    package let description: String
   }
 
   /// One for all tests that do no harm to it; what it keeps need not survive a power cut.
-  static let shared = Result { try PostgresServer(durable: false) }
+  package static let shared = Result { try PostgresServer(durable: false) }
 
   /// Of the newest PostgreSQL that Debian has put here.
-  static let programs: String? = {
+  package static let programs: String? = {
     let root = "/usr/lib/postgresql"
     let versions = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
     let newest = versions.max { $0.compare($1, options: .numeric) == .orderedAscending }
     return newest.map { "\(root)/\($0)/bin" }
   }()
 
-  let port: Int
+  package let port: Int
   private let directory: String
   private let programs: String
   private let durable: Bool
@@ -46,7 +46,7 @@ final class PostgresServer: Sendable {
     try Self.run(Self.unprivileged(making(programs, "\(directory)/data")))
   }
 
-  convenience init(durable: Bool) throws {
+  package convenience init(durable: Bool) throws {
     try self.init(durable: durable) { programs, data in
       [
         "\(programs)/initdb", "-D", data, "-U", "caravan", "-E", "UTF8", "--locale=C", "--auth=trust", "--no-sync",
@@ -63,7 +63,7 @@ final class PostgresServer: Sendable {
   }
 
   /// A standby. From now on `primary` acknowledges only what this one has too.
-  convenience init(following primary: PostgresServer) throws {
+  package convenience init(following primary: PostgresServer) throws {
     try self.init(durable: primary.durable) { programs, data in
       ["\(programs)/pg_basebackup", "-D", data, "-d", primary.address(), "-R", "-c", "fast", "--no-sync"]
     }
@@ -79,26 +79,26 @@ final class PostgresServer: Sendable {
 
   // MARK: Addresses
 
-  func address(user: String = "caravan", database: String = "postgres", rest: String = "") -> String {
+  package func address(user: String = "caravan", database: String = "postgres", rest: String = "") -> String {
     "host=127.0.0.1 port=\(port) user=\(user) dbname=\(database) \(rest)"
   }
 
   /// Lets in also where nothing can be written.
   private var readableAddress: String { address(rest: "target_session_attrs=any") }
 
-  func connect(_ text: String? = nil) throws -> CaravanPostgreSQL.Connection {
+  package func connect(_ text: String? = nil) throws -> CaravanPostgreSQL.Connection {
     try CaravanPostgreSQL.Connection(CaravanPostgreSQL.ConnectionOptions(ConnectionString(text ?? address())))
   }
 
   /// Runs statements as the superuser.
-  func execute(_ sql: String) throws {
+  package func execute(_ sql: String) throws {
     let connection = try connect()
     defer { connection.close() }
     try connection.execute(sql)
   }
 
   /// What psql says to a script, errors included.
-  func psql(_ script: String, _ address: String) throws -> String {
+  package func psql(_ script: String, _ address: String) throws -> String {
     let process = Process()
     let (input, output) = (Pipe(), Pipe())
     process.executableURL = URL(fileURLWithPath: "\(programs)/psql")
@@ -119,17 +119,26 @@ final class PostgresServer: Sendable {
   private static let schemas = Atomic<Int>(0)
 
   /// Gives `body` the address of a schema of its own, and removes it afterwards.
-  func withSchema<R>(_ body: (String) async throws -> R) async throws -> R {
+  package func withSchema<R>(_ body: (String) async throws -> R) async throws -> R {
     let name = "t\(Self.schemas.add(1, ordering: .relaxed).newValue)"
     try execute("CREATE SCHEMA \(name)")
     defer { try? execute("DROP SCHEMA \(name) CASCADE") }
     return try await body(address(rest: "options='-c search_path=\(name)'"))
   }
 
+  /// A database of its own, until `drop`.
+  package func makeDatabase() throws -> String {
+    let name = "d\(Self.schemas.add(1, ordering: .relaxed).newValue)"
+    try execute("CREATE DATABASE \(name)")
+    return name
+  }
+
+  package func dropDatabase(_ name: String) { try? execute("DROP DATABASE IF EXISTS \(name) WITH (FORCE)") }
+
   // MARK: Life and death
 
   /// Returns when the server lets clients in.
-  func start() throws {
+  package func start() throws {
     let process = Process()
     let words = Self.unprivileged(
       ["\(programs)/postgres", "-D", "\(directory)/data", "-p", String(port), "-k", directory] + settings)
@@ -153,9 +162,9 @@ final class PostgresServer: Sendable {
   }
 
   /// `kill -9` of the server and all its processes.
-  func kill() { end(SIGKILL) }
+  package func kill() { end(SIGKILL) }
   /// Immediate shutdown: as a crash, announced to the clients.
-  func crash() { end(SIGQUIT) }
+  package func crash() { end(SIGQUIT) }
 
   private func end(_ signal: Int32) {
     guard let process = server.withLock({ $0.take() }) else { return }
@@ -166,7 +175,7 @@ final class PostgresServer: Sendable {
   }
 
   /// Of a standby: from now on it takes writes.
-  func promote() throws {
+  package func promote() throws {
     let connection = try connect(readableAddress)
     defer { connection.close() }
     guard try connection.run("SELECT pg_promote(true, 60)").first?.flag(0) == true else {
@@ -175,7 +184,7 @@ final class PostgresServer: Sendable {
   }
 
   /// How many standbys must have what this server acknowledges.
-  func synchronousStandbys() throws -> Int64 {
+  package func synchronousStandbys() throws -> Int64 {
     let connection = try connect()
     defer { connection.close() }
     let rows = try connection.run("SELECT count(*) FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum')")
@@ -183,7 +192,7 @@ final class PostgresServer: Sendable {
   }
 
   /// Stops every process of the server, as a machine that hangs does; `SIGCONT` lets them go on.
-  func signalAll(_ signal: Int32) {
+  package func signalAll(_ signal: Int32) {
     guard let process = server.withLock({ $0 }) else { return }
     for pid in [process.processIdentifier] + Self.children(of: process.processIdentifier) {
       Foundation.kill(pid, signal)
@@ -207,11 +216,11 @@ final class PostgresServer: Sendable {
 
   private static func makeDirectory() throws -> String {
     var template = Array("/tmp/caravan-pg-XXXXXX".utf8CString)
-    guard mkdtemp(&template) != nil else { throw Failure(description: "mkdtemp: \(errno)") }
+    guard unsafe mkdtemp(&template) != nil else { throw Failure(description: "mkdtemp: \(errno)") }
     let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     try Data().write(to: URL(fileURLWithPath: "\(path)/log"))
     if let account {
-      guard chown(path, account.user, account.group) == 0 else { throw Failure(description: "chown: \(errno)") }
+      guard unsafe chown(path, account.user, account.group) == 0 else { throw Failure(description: "chown: \(errno)") }
     }
     return path
   }
@@ -220,7 +229,7 @@ final class PostgresServer: Sendable {
   private static let account: (user: uid_t, group: gid_t)? = {
     guard geteuid() == 0 else { return nil }
     for name in ["postgres", "nobody"] {
-      if let entry = getpwnam(name) { return (entry.pointee.pw_uid, entry.pointee.pw_gid) }
+      if let entry = unsafe getpwnam(name) { return unsafe (entry.pointee.pw_uid, entry.pointee.pw_gid) }
     }
     return nil
   }()
@@ -263,7 +272,7 @@ final class PostgresServer: Sendable {
     guard process.terminationStatus == 0 else { throw Failure(description: "\(words) failed") }
   }
 
-  static func freePort() throws -> Int {
+  package static func freePort() throws -> Int {
     let listener = try Listening()
     defer { close(listener.descriptor) }
     return listener.port
@@ -271,20 +280,21 @@ final class PostgresServer: Sendable {
 }
 
 /// A socket that listens on a free loopback port.
-struct Listening {
-  let descriptor: Int32
-  let port: Int
+package struct Listening {
+  package let descriptor: Int32
+  package let port: Int
 
-  init() throws {
+  package init() throws {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = inet_addr("127.0.0.1")
+    address.sin_addr.s_addr = unsafe inet_addr("127.0.0.1")
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     let descriptor = descriptor
-    let isBound = withUnsafeMutablePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(descriptor, $0, length) == 0 && listen(descriptor, 16) == 0 && getsockname(descriptor, $0, &length) == 0
+    let isBound = unsafe withUnsafeMutablePointer(to: &address) {
+      unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe bind(descriptor, $0, length) == 0 && listen(descriptor, 16) == 0
+          && getsockname(descriptor, $0, &length) == 0
       }
     }
     guard isBound else { throw PostgresServer.Failure(description: "no free port: \(errno)") }
