@@ -76,6 +76,19 @@ struct CloudQueries: Sendable {
     var request = QueryRequest(CaravanModel.Query(question, of: database))
     // One record comes in any case; more than the link lets pass are for other pages.
     request.pageBytes = UInt32(min(Limits.pageBytes, exchanger.fragment.bytes))
+    let own = exchanger.ownWrites.seen(in: question.app.text, isPublic: question.isPublic, zone: question.zone)
+    guard !own.isEmpty else { return try await ask(request, question) }
+    request.seen = own.map { SeenZone(zone: $0.zone, incarnation: $0.incarnation, seq: $0.seq) }
+    do throws(CaravanError) { return try await ask(request, question) } catch {
+      guard error.code == .invalidData else { throw error }
+      // Perhaps a zone that was written to is gone, or is another one by now.
+      exchanger.ownWrites.forget(question.app.text, isPublic: question.isPublic)
+      request.seen = []
+      return try await ask(request, question)
+    }
+  }
+
+  private func ask(_ request: QueryRequest, _ question: CloudQuestion) async throws(CaravanError) -> CloudPage {
     let ask = AskQuery(
       container: question.app.text, database: question.isPublic ? .public : .private, request: request.encoded(),
       token: question.token)

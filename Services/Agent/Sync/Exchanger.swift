@@ -11,6 +11,7 @@ actor Exchanger {
   private let identity: DeviceIdentity
   private let metrics: SyncMetrics
   nonisolated let meter: Meter
+  nonisolated let ownWrites = OwnWrites()
   private let clock: any Clock
   private let limiter = Limiter(permits: EngineLimits.exchangesInFlight, waiters: EngineLimits.exchangesWaiting)
   private nonisolated let sizes = Mutex(FragmentSize())
@@ -241,7 +242,9 @@ actor Exchanger {
       throw CaravanError(
         .internalError, "the cloud answered \(operations.count) operations with \(reply.results.count) results")
     }
-    return reply.results.map { $0.kind ?? .failure(Failure(.unknownResult)) }
+    let results = reply.results.map { $0.kind ?? .failure(Failure(.unknownResult)) }
+    ownWrites.note(operations, results)
+    return results
   }
 }
 

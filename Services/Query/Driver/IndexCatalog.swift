@@ -10,29 +10,12 @@ struct IndexCatalog {
     let need: IndexNeed
     /// The column, where it has keys.
     let slot: Int
-    /// How far it is built; nil: it has every record.
-    var building: Place?
+    /// The id of the last record that it was built for, in whose order records lie; nil: it has every record.
+    var building: Int64?
     /// It lacks the words or members of some records, which have more than it takes.
     var isPartial = false
     /// When a query used it last, to an hour.
     var used: WallTime
-  }
-
-  /// A record, in the order in which indexes are built.
-  struct Place: Sendable, Equatable {
-    let zone: String
-    let name: String
-
-    static let beginning = Place(zone: "", name: "")
-    private var bytes: ([UInt8], [UInt8]) { (Array(zone.utf8), Array(name.utf8)) }
-
-    /// By bytes, as the engine compares texts.
-    static func == (a: Place, b: Place) -> Bool { a.bytes == b.bytes }
-
-    fileprivate func precedes(_ other: Place) -> Bool {
-      let (a, b) = (bytes, other.bytes)
-      return a.0 == b.0 ? a.1.lexicographicallyPrecedes(b.1) : a.0.lexicographicallyPrecedes(b.0)
-    }
   }
 
   struct Table: Sendable {
@@ -62,8 +45,8 @@ struct IndexCatalog {
     }
 
     /// Those to be built further: the ones that have got farthest, which begin at one record.
-    var front: (from: Place, indexes: [Index])? {
-      guard let place = indexes.compactMap(\.building).max(by: { $0.precedes($1) }) else { return nil }
+    var front: (from: Int64, indexes: [Index])? {
+      guard let place = indexes.compactMap(\.building).max() else { return nil }
       return (place, indexes.filter { $0.building == place })
     }
 
@@ -124,7 +107,7 @@ struct IndexCatalog {
   private func indexes(of table: Int64) throws(CaravanError) -> [Index] {
     try connection.all(
       """
-      SELECT field, kind, use, slot, ready, zone, name, partial, used FROM indexes WHERE in_table = ?
+      SELECT field, kind, use, slot, ready, built, partial, used FROM indexes WHERE in_table = ?
       ORDER BY field, use
       """, table
     ) { row -> Index? in
@@ -133,8 +116,8 @@ struct IndexCatalog {
       else { return nil }
       return Index(
         need: IndexNeed(UInt32(clamping: row.integer(0)), kind, use), slot: Int(row.integer(3)),
-        building: row.isTrue(4) ? nil : Place(zone: row.text(5), name: row.text(6)), isPartial: row.isTrue(7),
-        used: WallTime(milliseconds: row.integer(8)))
+        building: row.isTrue(4) ? nil : row.integer(5), isPartial: row.isTrue(6),
+        used: WallTime(milliseconds: row.integer(7)))
     }.compactMap(\.self)
   }
 
@@ -168,10 +151,10 @@ struct IndexCatalog {
       precondition(need.use != .key || slot > 0, "a table has no column left for a key")
       try connection.run(
         """
-        INSERT INTO indexes(in_table, field, use, kind, slot, ready, zone, name, partial, used)
-        VALUES(?, ?, ?, ?, ?, 0, '', '', 0, ?)
+        INSERT INTO indexes(in_table, field, use, kind, slot, ready, built, partial, used)
+        VALUES(?, ?, ?, ?, ?, 0, 0, 0, ?)
         """, table.id, need.field, Int64(need.use.rawValue), need.kind.rawValue, slot, now.milliseconds)
-      table.indexes.append(Index(need: need, slot: slot, building: .beginning, used: now))
+      table.indexes.append(Index(need: need, slot: slot, building: 0, used: now))
     }
     for need in table.unmarked(needs, at: now) {
       for position in table.indexes.indices where table.indexes[position].need == need {
@@ -215,14 +198,14 @@ struct IndexCatalog {
   }
 
   /// The indexes at `start` have all records up to `end` now; nil: all there are.
-  mutating func moved(_ key: TableKey, from start: Place, to end: Place?) throws(CaravanError) {
+  mutating func moved(_ key: TableKey, from start: Int64, to end: Int64?) throws(CaravanError) {
     guard var table = try find(key) else { return }
     for position in table.indexes.indices where table.indexes[position].building == start {
       table.indexes[position].building = end
       let need = table.indexes[position].need
       try connection.run(
-        "UPDATE indexes SET ready = ?, zone = ?, name = ? WHERE in_table = ? AND field = ? AND use = ?", end == nil,
-        end?.zone ?? "", end?.name ?? "", table.id, need.field, Int64(need.use.rawValue))
+        "UPDATE indexes SET ready = ?, built = ? WHERE in_table = ? AND field = ? AND use = ?", end == nil, end ?? 0,
+        table.id, need.field, Int64(need.use.rawValue))
     }
     remember(table, as: key)
   }

@@ -47,12 +47,12 @@ package struct IndexFile: IndexPlace {
       UNIQUE(container, environment, owner, definition));
     CREATE INDEX tables_of_partition ON tables(partition);
     CREATE TABLE uses(zone INTEGER NOT NULL, in_table INTEGER NOT NULL, PRIMARY KEY(zone, in_table)) WITHOUT ROWID;
-    -- A table's indexes. One that is being built has got as far as the record at zone and name; one that is partial
-    -- lacks the words or members of some records, which have more than an index takes.
+    -- A table's indexes. One that is being built has the records up to an id, and those that were written since it was
+    -- begun; one that is partial lacks the words or members of some records, which have more than an index takes.
     CREATE TABLE indexes(
       in_table INTEGER NOT NULL, field INTEGER NOT NULL, use INTEGER NOT NULL, kind TEXT NOT NULL,
-      slot INTEGER NOT NULL, ready INTEGER NOT NULL, zone TEXT NOT NULL, name TEXT NOT NULL,
-      partial INTEGER NOT NULL, used INTEGER NOT NULL,
+      slot INTEGER NOT NULL, ready INTEGER NOT NULL, built INTEGER NOT NULL, partial INTEGER NOT NULL,
+      used INTEGER NOT NULL,
       PRIMARY KEY(in_table, field, use)) WITHOUT ROWID;
     -- Bodies come last: to read a column behind a large one costs its whole length.
     CREATE TABLE records(
@@ -60,6 +60,8 @@ package struct IndexFile: IndexPlace {
       version INTEGER NOT NULL, created INTEGER NOT NULL, type INTEGER NOT NULL, writer TEXT NOT NULL,
       modified INTEGER NOT NULL, made INTEGER NOT NULL, maker TEXT NOT NULL, \(keys), body BLOB NOT NULL);
     CREATE UNIQUE INDEX records_by_name ON records(in_table, zone, name);
+    -- In the order of their ids, in which they lie: an index is built by going through the file once.
+    CREATE INDEX records_of_table ON records(in_table);
     \(keyIndexes)
     CREATE TABLE members(
       in_table INTEGER NOT NULL, field INTEGER NOT NULL, value BLOB NOT NULL, record INTEGER NOT NULL,

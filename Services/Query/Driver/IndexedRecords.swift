@@ -78,22 +78,21 @@ struct IndexedRecords {
   /// Gives some indexes the next records.
   /// - Returns: the last of them, or nil: there are no more; and indexes that some of them have too much for.
   func fill(
-    _ indexes: [IndexCatalog.Index], of table: IndexCatalog.Table, after place: IndexCatalog.Place, atMost count: Int
-  ) throws(CaravanError) -> (end: IndexCatalog.Place?, partial: [IndexNeed]) {
-    var rows: [(id: Int64, zone: String, cells: RecordCells)] = []
+    _ indexes: [IndexCatalog.Index], of table: IndexCatalog.Table, after last: Int64, atMost count: Int
+  ) throws(CaravanError) -> (end: Int64?, partial: [IndexNeed]) {
+    var rows: [(id: Int64, cells: RecordCells)] = []
     var (bytes, hasMore) = (0, false)
-    let values: [IndexValue] = [.integer(table.id), .text(place.zone), .text(place.name), .integer(Int64(count) + 1)]
+    let values: [IndexValue] = [.integer(table.id), .integer(last), .integer(Int64(count) + 1)]
     try connection.visit(
       .literal(
         """
-        SELECT id, zone, name, modified, made, maker, body FROM records
-        WHERE in_table = ? AND (zone, name) > (?, ?) ORDER BY zone, name LIMIT ?
+        SELECT id, name, modified, made, maker, body FROM records WHERE in_table = ? AND id > ? ORDER BY id LIMIT ?
         """), values
     ) { row throws(CaravanError) in
       hasMore = rows.count == count || bytes >= QueryLimits.bytesPerBuildStep
       guard !hasMore else { return false }
-      bytes += row.byteCount(6)
-      rows.append((row.integer(0), row.text(1), try RecordCells(row, name: 2, authorship: 3, body: 6)))
+      bytes += row.byteCount(5)
+      rows.append((row.integer(0), try RecordCells(row, name: 1, authorship: 2, body: 5)))
       return true
     }
     let members = indexes.filter { $0.need.use == .members }
@@ -108,8 +107,7 @@ struct IndexedRecords {
       partial += try fill(members: members, of: row.cells, row.id, in: table)
       if hasWords { partial += try fill(wordsOf: row.cells, row.id, in: table) }
     }
-    guard hasMore, let last = rows.last else { return (nil, partial) }
-    return (IndexCatalog.Place(zone: last.zone, name: last.cells.name), partial)
+    return (hasMore ? rows.last?.id : nil, partial)
   }
 
   private func fill(

@@ -18,7 +18,7 @@ extension DeviceSession {
     do throws(CaravanError) {
       (request.database, request.pageBytes) = (DatabaseRef(database), UInt32(room))
       request.viewer = try await viewer(of: database)
-      request.seen = seen(with: question.token, inZone: request.zone, of: database)
+      request.seen = seen(with: question.token, inZone: request.zone, of: database, or: request.seen)
       reply = try await cloud.bus.call(
         request, to: .partitioned(.query, Partition(of: database), method: "find"), deadline: SyncLimits.queryDeadline)
     } catch {
@@ -30,13 +30,15 @@ extension DeviceSession {
     return QueryResult(answer: answer)
   }
 
-  /// How far the answer has to be so that nothing is missing in it that the device knows of.
+  /// How far the answer has to be so that nothing is missing in it that the device has pulled, or says that it has
+  /// written.
   private func seen(
-    with token: [UInt8], inZone name: String, of database: DatabaseID
+    with token: [UInt8], inZone name: String, of database: DatabaseID, or written: [SeenZone]
   ) -> [SeenZone] {
     guard !token.isEmpty, !name.isEmpty,
-      let position = try? cloud.tokens.open(token, of: ZoneID(database, name)), position.incarnation > 0
-    else { return [] }
+      let position = try? cloud.tokens.open(token, of: ZoneID(database, name)), position.incarnation > 0,
+      !written.contains(where: { $0.zone == name && $0.incarnation == position.incarnation && $0.seq > position.seq })
+    else { return written }
     return [SeenZone(zone: name, incarnation: position.incarnation, seq: position.seq)]
   }
 

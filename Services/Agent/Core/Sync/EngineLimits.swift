@@ -4,6 +4,8 @@ public import CaravanModel
 public enum EngineLimits {
   /// Transfers whose first frame has no answer yet; what becomes due beyond waits, and goes together.
   public static let transfersInFlight = 8
+  /// Databases of which it is remembered how far the zones are that were written to lately.
+  public static let databasesWritten = 64
   /// Tables and directions that are synced at once.
   public static let sessions = 64
   /// Exchange frames on their way at once, and those that may wait behind them.

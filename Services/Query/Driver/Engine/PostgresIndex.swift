@@ -88,8 +88,8 @@ package struct PostgresIndex: IndexPlace {
       """
       CREATE TABLE IF NOT EXISTS indexes(
         in_table bigint NOT NULL, field bigint NOT NULL, use bigint NOT NULL, kind bytea NOT NULL,
-        slot bigint NOT NULL, ready bigint NOT NULL, zone bytea NOT NULL, name bytea NOT NULL,
-        partial bigint NOT NULL, used bigint NOT NULL, PRIMARY KEY(in_table, field, use))
+        slot bigint NOT NULL, ready bigint NOT NULL, built bigint NOT NULL, partial bigint NOT NULL,
+        used bigint NOT NULL, PRIMARY KEY(in_table, field, use))
       """,
       """
       CREATE TABLE IF NOT EXISTS records(
@@ -99,6 +99,7 @@ package struct PostgresIndex: IndexPlace {
         body bytea NOT NULL)
       """,
       "CREATE UNIQUE INDEX IF NOT EXISTS records_by_name ON records(in_table, zone, name)",
+      "CREATE INDEX IF NOT EXISTS records_of_table ON records(in_table, id)",
     ] + keyIndexes + [
       """
       CREATE TABLE IF NOT EXISTS members(

@@ -1,6 +1,8 @@
 import CaravanAgentCore
+import CaravanBus
 import CaravanModel
 import CaravanRuntime
+import CaravanStorageClient
 import CaravanTestKit
 import CaravanWire
 import Testing
@@ -15,6 +17,10 @@ import Testing
   private static let table = TableID(app: ContainerID(unchecked: "photos"), name: "places")
   private static let schema =
     "name VARCHAR, at LOCATION, since DATE, parent REFERENCE, tags LIST<VARCHAR>, photo OBJECT"
+
+  private static var database: DatabaseID {
+    DatabaseID(container: table.app, environment: .development, owner: UserID(unchecked: "ada"))
+  }
 
   private static func question(_ text: String? = nil, _ arguments: [CaravanModel.Value] = []) -> CloudQuestion {
     var question = CloudQuestion(app: table.app, type: table.name)
@@ -86,6 +92,36 @@ import Testing
       var counted = Self.question("___createTime > 0 AND since < 3")
       counted.isCount = true
       #expect(try await Self.find(b, counted).count == 2)
+    }
+  }
+
+  /// Nothing that storage has committed is heard of.
+  private final class Silence: FaultPolicy {
+    let isSilent = Mutex(false)
+
+    func copies(of passage: Passage, random: any RandomSource) -> [Duration] {
+      isSilent.withLock { $0 } && passage.subject.hasPrefix("changes.") ? [] : [.zero]
+    }
+  }
+
+  @Test("CK-31: a device is answered with what it has written, also where the index has not heard of it")
+  func ownWrites() throws {
+    let silence = Silence()
+    let suite = try SuiteCluster(seed: 44, policy: silence, hasQuery: true)
+    try suite.cluster.run(deadline: .seconds(3_600)) {
+      let (a, b) = (try await Self.started(suite), try await suite.start("b"))
+      #expect(try await Self.find(a, Self.question()).records.count == 3)
+      silence.isSilent.withLock { $0 = true }
+      try await a.store.write(Self.table, cells: [CellValue("name", .text("new"))])
+      try await a.agent.engine.syncNow(Self.table, write: true, read: false)
+      let found = Self.names(try await Self.find(b, Self.question("name = 'new'")))
+      #expect(found == [], "the index has heard of it, so that this test shows nothing")
+      #expect(Self.names(try await Self.find(a, Self.question("name = 'new'"))) == ["new"])
+      // The zone is another one by now: what was written to the old one is no reason not to answer.
+      silence.isSilent.withLock { $0 = false }
+      let storage = StorageClient(bus: suite.hub.connect(as: "operator"), host: suite.syncHost, writer: "@test")
+      _ = try await storage.drop(ZoneID(Self.database, Self.table.name), writer: "@test")
+      #expect(try await Self.find(a, Self.question("name = 'new'")).records.isEmpty)
     }
   }
 
