@@ -52,6 +52,11 @@ package enum QueryLimits {
   package static let bytesPerStep = 32
   /// And how long it may run, as indexes of words count no instructions.
   package static let runTime: Duration = .seconds(4)
+  /// Rows of the first step of a cursor of PostgreSQL's, and of the longest; of all but the first it is known how many
+  /// have room.
+  package static let firstFetched = 64
+  package static let mostFetched = 512
+  package static let fetchedBytes = 8 << 20
   /// Tables of the index whose indexes are remembered.
   package static let cachedTables = 4_096
   /// Standing queries that are kept as they are evaluated.

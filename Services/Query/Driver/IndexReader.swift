@@ -113,30 +113,42 @@ actor IndexReader {
   func find(
     _ query: CompiledQuery, _ indexes: TableIndexes, in partition: Partition, placesHits: Bool = true
   ) throws(CaravanError) -> Page? {
+    let cost = QueryCost(most: steps, clock: clock)
+    connection.watch { cost.add(QueryLimits.stepsPerLook) }
+    defer { connection.watch(nil) }
+    var other: SQLSource?
+    do throws(CaravanError) {
+      return try snapshot(of: indexes, partition) { empty throws(CaravanError) in
+        let sources = Array(query.sources(in: indexes, engine).prefix(QueryLimits.weighedSources))
+        var source = try within(cost, { () throws(CaravanError) in try best(of: sources) })
+        if source == nil, let first = sources.first {
+          // Where many match, a page is full soon in the order of the answer; else the index finds the few there are.
+          if query.isOrdered(in: indexes), !query.isCount { other = first } else { source = first }
+        }
+        if other != nil { cost.spareHalf() }
+        return try page(query, indexes, from: source, into: empty, cost, placesHits)
+      }
+    } catch {
+      guard error.code == .limitExceeded, let other else { throw error }
+      cost.spendAll()
+      // An engine may have ended what could not be finished, and the snapshot with it.
+      return try snapshot(of: indexes, partition) { empty throws(CaravanError) in
+        try page(query, indexes, from: other, into: empty, cost, placesHits)
+      }
+    }
+  }
+
+  /// - Parameter find: is given an empty page of the snapshot.
+  /// - Returns: nil: the table's indexes are not these any more.
+  private func snapshot(
+    of indexes: TableIndexes, _ partition: Partition, find: (Page) throws(CaravanError) -> Page
+  ) throws(CaravanError) -> Page? {
     try connection.reading { () throws(CaravanError) -> Page? in
       let generation = try connection.first("SELECT generation FROM tables WHERE id = ?", indexes.table) { row in
         row.integer(0)
       }
       guard generation == indexes.generation else { return nil }
-      let empty = Page(position: try position(of: partition))
-      let sources = Array(query.sources(in: indexes, engine).prefix(QueryLimits.weighedSources))
-      let cost = QueryCost(most: steps, clock: clock)
-      connection.watch { cost.add(QueryLimits.stepsPerLook) }
-      defer { connection.watch(nil) }
-      if let best = try within(cost, { () throws(CaravanError) in try best(of: sources) }) {
-        return try page(query, indexes, from: best, into: empty, cost, placesHits)
-      }
-      let first = sources.first
-      guard let first, query.isOrdered(in: indexes), !query.isCount else {
-        return try page(query, indexes, from: first, into: empty, cost, placesHits)
-      }
-      // Where many match, a page is full soon in the order of the answer; else the index finds the few there are.
-      cost.spareHalf()
-      do throws(CaravanError) { return try page(query, indexes, from: nil, into: empty, cost, placesHits) } catch {
-        guard error.code == .limitExceeded else { throw error }
-        cost.spendAll()
-        return try page(query, indexes, from: first, into: empty, cost, placesHits)
-      }
+      return try find(Page(position: try position(of: partition)))
     }
   }
 
@@ -271,7 +283,7 @@ actor IndexReader {
       guard !cost.isOver else { throw tooMuch }
       return result
     } catch {
-      throw error.code == .cancelled && cost.isOver ? tooMuch : error
+      throw error.code == .cancelled ? tooMuch : error
     }
   }
 }

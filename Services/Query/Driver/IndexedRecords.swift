@@ -83,11 +83,11 @@ struct IndexedRecords {
     var rows: [(id: Int64, cells: RecordCells)] = []
     var (bytes, hasMore) = (0, false)
     let values: [IndexValue] = [.integer(table.id), .integer(last), .integer(Int64(count) + 1)]
-    try connection.visit(
+    try connection.stream(
       .literal(
         """
         SELECT id, name, modified, made, maker, body FROM records WHERE in_table = ? AND id > ? ORDER BY id LIMIT ?
-        """), values
+        """), values, wanted: count, inOrder: true
     ) { row throws(CaravanError) in
       hasMore = rows.count == count || bytes >= QueryLimits.bytesPerBuildStep
       guard !hasMore else { return false }

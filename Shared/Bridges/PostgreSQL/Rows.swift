@@ -55,6 +55,11 @@ public struct Row {
   public func bytes(_ column: Int32) -> [UInt8] { [UInt8](raw(column)) }
   public func byteCount(_ column: Int32) -> Int { Int(PQgetlength(rows.result, index, column)) }
 
+  /// Of all columns.
+  public var byteCount: Int {
+    (0..<PQnfields(rows.result)).reduce(0) { $0 + Int(PQgetlength(rows.result, index, $1)) }
+  }
+
   /// Appends the bytes without a copy between.
   public func append(_ column: Int32, to buffer: inout [UInt8]) { buffer.append(contentsOf: raw(column)) }
 

@@ -38,8 +38,8 @@ package struct PostgresIndex: IndexPlace {
   }
 
   private static let writes: StaticString = "SET statement_timeout = '20s'"
-  /// As long as a query may run.
-  private static let reads: StaticString = "SET statement_timeout = '4s'"
+  /// Half as long as a query may run, as there may be another way.
+  private static let reads: StaticString = "SET statement_timeout = '2s'"
 
   // MARK: Tables
 

@@ -63,29 +63,20 @@ final class PostgresIndexConnection: IndexConnection {
     // The planner takes sorting all for cheap: it does not know how few are wanted.
     pending.add(text: "SET LOCAL enable_sort = \(inOrder ? "off" : "on")", isKept: true)
     pending.add(text: "SET LOCAL enable_bitmapscan = \(inOrder ? "off" : "on")", isKept: true)
-    let sql = "DECLARE found NO SCROLL CURSOR FOR \(text(of: statement))"
-    pending.add(text: sql, values.map(\.parameter))
-    var size = max(1, min(count, Self.mostFetched))
-    var isOver = false
-    while !isOver {
+    pending.add(text: "DECLARE found NO SCROLL CURSOR FOR \(text(of: statement))", values.map(\.parameter))
+    var size = max(1, min(count, QueryLimits.firstFetched))
+    while true {
       pending.add(text: "FETCH \(size) FROM found", isKept: true)
       guard let rows = try send().last else { break }
-      for row in rows {
-        guard try body(row) else {
-          isOver = true
-          break
-        }
-      }
-      isOver = isOver || rows.count < size
+      for row in rows { guard try body(row) else { return pending.close() } }
+      guard rows.count == size else { break }
       guard mayGoOn?() ?? true else { throw CaravanError(.cancelled, "the query has cost more than it may") }
-      size = min(2 * size, Self.mostFetched)
+      // As many as have room here: all of a step are in memory at once.
+      let room = QueryLimits.fetchedBytes / max(1, rows.reduce(0) { $0 + $1.byteCount } / rows.count)
+      size = max(1, min(2 * size, QueryLimits.mostFetched, room))
     }
-    pending.add(text: "CLOSE found", isKept: true)
-    _ = try send()
+    pending.close()
   }
-
-  /// Rows of one step of a cursor; their bodies have room.
-  private static let mostFetched = 512
 
   func watch(_ mayGoOn: (() -> Bool)?) { self.mayGoOn = mayGoOn }
 
@@ -254,6 +245,11 @@ final class PostgresIndexConnection: IndexConnection {
 }
 
 extension CaravanPostgreSQL.Row: IndexColumns {}
+
+extension Pipeline {
+  /// Before the next statement, or the end of the transaction.
+  fileprivate mutating func close() { add(text: "CLOSE found", isKept: true) }
+}
 
 extension IndexValue {
   fileprivate var parameter: any Parameter {
