@@ -59,27 +59,35 @@ private struct LaneShares {
   private var free: [any OutboundLane]
   private var byContainer: [ContainerID: Int] = [:]
   private var byHost: [String: Int] = [:]
-  private var retries = 0
+  private var retries: [ContainerID: Int] = [:]
 
   init(free: [any OutboundLane]) { self.free = free }
 
   mutating func take(_ tenant: Outbound.Tenant, _ host: String) -> (any OutboundLane)? {
     guard byContainer[tenant.container, default: 0] < PushLimits.lanesPerContainer,
-      byHost[host, default: 0] < PushLimits.lanesPerHost, !tenant.isRetry || retries < PushLimits.lanesForRetries,
+      byHost[host, default: 0] < PushLimits.lanesPerHost, !tenant.isRetry || hasRetryLane(tenant.container),
       let lane = free.popLast()
     else { return nil }
     byContainer[tenant.container, default: 0] += 1
     byHost[host, default: 0] += 1
-    if tenant.isRetry { retries += 1 }
+    if tenant.isRetry { retries[tenant.container, default: 0] += 1 }
     return lane
+  }
+
+  private func hasRetryLane(_ container: ContainerID) -> Bool {
+    retries[container, default: 0] < PushLimits.retryLanesPerContainer
+      && retries.values.reduce(0, +) < PushLimits.lanesForRetries
   }
 
   mutating func give(_ lane: any OutboundLane, _ tenant: Outbound.Tenant, _ host: String) {
     free.append(lane)
-    byContainer[tenant.container, default: 1] -= 1
-    if byContainer[tenant.container] == 0 { byContainer[tenant.container] = nil }
-    byHost[host, default: 1] -= 1
-    if byHost[host] == 0 { byHost[host] = nil }
-    if tenant.isRetry { retries -= 1 }
+    Self.release(tenant.container, in: &byContainer)
+    Self.release(host, in: &byHost)
+    if tenant.isRetry { Self.release(tenant.container, in: &retries) }
+  }
+
+  private static func release<Key>(_ key: Key, in counts: inout [Key: Int]) {
+    let left = counts[key, default: 1] - 1
+    counts[key] = left > 0 ? left : nil
   }
 }
