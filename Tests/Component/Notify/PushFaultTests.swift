@@ -108,10 +108,8 @@ import Testing
     try fixture.log(1...40)
     try cluster.simulation.run(for: .seconds(600))
     let times = push.times
-    for first in times {
-      let calls = times.count { $0 >= first && $0 < first + .seconds(60) }
-      #expect(calls <= perMinute, "\(calls) calls in a minute")
-    }
+    let most = times.map { first in times.count { $0 >= first && $0 < first + .seconds(60) } }.max() ?? 0
+    #expect(most <= perMinute, "\(most) calls in a minute")
     #expect(Set(push.numbers).count >= min(40, 5 * Int(perMinute)), "\(push.numbers)")
   }
 
