@@ -38,6 +38,8 @@ final class PushReceiver: OutboundLane {
     var dice: Dice
     /// Until when nobody is there, by addresses.
     var away: [String: Instant] = [:]
+    /// What signatures are checked with, by addresses, as their users were told.
+    var secrets: [String: String] = [:]
     var isSound = false
   }
 
@@ -68,6 +70,9 @@ final class PushReceiver: OutboundLane {
   func endpoint(_ number: Int) -> WebPushEndpoint {
     WebPushEndpoint(url: "https://push.example.org/\(number)", key: key.publicKey.bytes, secret: secret)
   }
+
+  /// - Parameter secret: nil: it is about to be another one, perhaps.
+  func expect(_ secret: String?, at url: String) { state.withLock { $0.secrets[url] = secret } }
 
   // MARK: Calls
 
@@ -136,11 +141,23 @@ final class PushReceiver: OutboundLane {
   private func notification(in body: [UInt8], _ call: HTTPCall) -> JSON? {
     guard call.headers.contains("Content-Encoding: aes128gcm") else {
       guard let event = try? JSON.parse(body), let id = event["id"]?.stringValue,
-        call.headers.contains("webhook-id: \(id)")
+        call.headers.contains("webhook-id: \(id)"), isSigned(call, id, body)
       else { return nil }
       return event["data"]
     }
     return (try? opened(body)).flatMap { $0 }.flatMap { try? JSON.parse($0) }
+  }
+
+  /// As Standard Webhooks says.
+  private func isSigned(_ call: HTTPCall, _ id: String, _ body: [UInt8]) -> Bool {
+    guard let secret = state.withLock({ $0.secrets[call.url] }) else { return true }
+    func header(_ name: String) -> String {
+      call.headers.first { $0.hasPrefix("\(name): ") }.map { String($0.dropFirst(name.count + 2)) } ?? ""
+    }
+    guard let key = try? Base64.decode(String(secret.dropFirst("whsec_".count))) else { return false }
+    let message = Array("\(id).\(header("webhook-timestamp")).".utf8) + body
+    let signature = "v1,\(Base64.encode(HMACSHA256.authenticate(message, key: key).bytes))"
+    return header("webhook-signature").split(separator: " ").contains { $0 == signature }
   }
 
   /// One record of `aes128gcm` (RFC 8188) with keys of Web Push (RFC 8291).

@@ -42,7 +42,7 @@ struct Suite: Sendable {
     let partitions = Self.partitions(scale)
     let enrolled = scale.devices.map { EnrolledDevice($0.user, $0.name, in: .development) }
     let timing = scale.leases
-    let pushes = try pushReceiver.map { try Self.pushes(ground, $0, keyring, scale) } ?? []
+    let pushes = try pushReceiver.map { try Self.pushes(ground, $0, scale) } ?? []
     services =
       [Self.storage(ground, vault, keyring, scale, breakage)]
       + ["sync-1", "sync-2"].map { name in
@@ -95,13 +95,15 @@ struct Suite: Sendable {
   }
 
   private static func pushes(
-    _ ground: Ground, _ receiver: PushReceiver, _ keyring: Keyring, _ scale: Scale
+    _ ground: Ground, _ receiver: PushReceiver, _ scale: Scale
   ) throws -> [Part] {
     let settings = PushSettings(key: try P256PrivateKey([UInt8](repeating: 5, count: P256PrivateKey.byteCount)))
+    // Secrets of webhooks outlive the key of tokens.
+    let key = try TicketKey([UInt8](repeating: 5, count: TicketKey.byteCount))
     return (1...scale.pushServices).map { number in
       Part("push-\(number)", as: .holder(.push), on: ground) { life in
         let lanes = [any OutboundLane](repeating: receiver, count: scale.pushLanes)
-        try await PushService(settings, keys: keyring.key, bus: life.bus, host: life.host, lanes: lanes).run()
+        try await PushService(settings, keys: key, bus: life.bus, host: life.host, lanes: lanes).run()
       }
     }
   }

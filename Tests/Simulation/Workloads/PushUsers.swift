@@ -83,7 +83,10 @@ struct PushUsers: Rarity {
 
   private mutating func save(_ target: PushTarget, by caller: Caller) async {
     known[caller.user, default: [:]][target.id] = target
-    _ = await ask(PushTargetsRequest(save: target), caller)
+    let url = target.webhook?.url ?? ""
+    receiver.expect(nil, at: url)
+    guard let reply = await ask(PushTargetsRequest(save: target), caller), !reply.secret.isEmpty else { return }
+    receiver.expect(reply.secret, at: url)
   }
 
   private mutating func remove(_ id: String, by caller: Caller) async {
