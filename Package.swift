@@ -351,8 +351,8 @@ let package = Package(
         name: "CaravanSimulation",
         dependencies: modules([
           "TestKit", "Bus", "Runtime", "Wire", "Model", "Store", "StoreSQLite", "SQLite", "ChangeStream",
-          "StorageDriver", "SyncDriver", "SchemaDriver", "NotifyDriver", "QueryDriver", "AgentStore", "AgentNetwork",
-          "AgentSync", "AgentApps", "AgentCore",
+          "StorageDriver", "SyncDriver", "SchemaDriver", "NotifyDriver", "QueryDriver", "PushCore", "PushDriver",
+          "HTTPClient", "Encoding", "AgentStore", "AgentNetwork", "AgentSync", "AgentApps", "AgentCore",
           "Chunking", "Crypto", "DiffSync", "DiffSyncClient", "Tokens", "Backup", "Compression", "StorageClient",
           "GatewayDriver", "CLIDriver", "Client", "SyncClient",
         ]), path: "Tests/Simulation", exclude: ["Runner", "Tests", "README.md"], swiftSettings: strict),

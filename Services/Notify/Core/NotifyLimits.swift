@@ -33,6 +33,8 @@ package enum NotifyLimits {
   /// did not say how many it takes.
   package static let pushesPerTurn = 20
   package static let pushSpacingMilliseconds: Int64 = 50
+  /// Sources of a log, each a partition, of which a target knows how far it has come.
+  package static let sourcesPerTarget = 256
   /// For an answer of the push service.
   package static let pushDeadline: Duration = .seconds(20)
   /// Nothing is sent to a target that failed for so long, then for twice as long each time.

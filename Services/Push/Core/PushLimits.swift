@@ -8,11 +8,12 @@ package enum PushLimits {
   package static let inFlight = 64
   /// Calls on their way, each on a thread of its own.
   package static let lanes = 16
-  /// Of these, calls for one container; to one host; and to targets that failed the last time: who does not answer
-  /// holds up few.
+  /// Of these, calls for one container, and to one host: who does not answer holds up few.
   package static let lanesPerContainer = 8
   package static let lanesPerHost = 4
+  /// Of all, calls to targets that failed the last time, and those of them for one container.
   package static let lanesForRetries = 4
+  package static let retryLanesPerContainer = 2
   /// A server that is busy is asked again so much later.
   package static let busyMilliseconds: UInt32 = 500
   /// For a connection, and for all of a call.

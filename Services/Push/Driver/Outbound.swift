@@ -17,12 +17,9 @@ final class Outbound: Sendable {
   private let exceptions: Set<HostPort>
   private let shares: Mutex<LaneShares>
 
-  init(exceptions: [HostPort], authority: String?, executors: any ExecutorSource) throws(CaravanError) {
+  /// - Parameter lanes: as many calls are on their way at once.
+  init(exceptions: [HostPort], lanes: [any OutboundLane]) {
     self.exceptions = Set(exceptions)
-    var lanes: [Lane] = []
-    for number in 0..<PushLimits.lanes {
-      lanes.append(try Lane(executors.makeSerial("push-\(number)"), authority: authority))
-    }
     shares = Mutex(LaneShares(free: lanes))
   }
 
@@ -59,56 +56,38 @@ final class Outbound: Sendable {
 
 /// Lanes that are free, and what is on its way in the others.
 private struct LaneShares {
-  private var free: [Lane]
+  private var free: [any OutboundLane]
   private var byContainer: [ContainerID: Int] = [:]
   private var byHost: [String: Int] = [:]
-  private var retries = 0
+  private var retries: [ContainerID: Int] = [:]
 
-  init(free: [Lane]) { self.free = free }
+  init(free: [any OutboundLane]) { self.free = free }
 
-  mutating func take(_ tenant: Outbound.Tenant, _ host: String) -> Lane? {
+  mutating func take(_ tenant: Outbound.Tenant, _ host: String) -> (any OutboundLane)? {
     guard byContainer[tenant.container, default: 0] < PushLimits.lanesPerContainer,
-      byHost[host, default: 0] < PushLimits.lanesPerHost, !tenant.isRetry || retries < PushLimits.lanesForRetries,
+      byHost[host, default: 0] < PushLimits.lanesPerHost, !tenant.isRetry || hasRetryLane(tenant.container),
       let lane = free.popLast()
     else { return nil }
     byContainer[tenant.container, default: 0] += 1
     byHost[host, default: 0] += 1
-    if tenant.isRetry { retries += 1 }
+    if tenant.isRetry { retries[tenant.container, default: 0] += 1 }
     return lane
   }
 
-  mutating func give(_ lane: Lane, _ tenant: Outbound.Tenant, _ host: String) {
+  private func hasRetryLane(_ container: ContainerID) -> Bool {
+    retries[container, default: 0] < PushLimits.retryLanesPerContainer
+      && retries.values.reduce(0, +) < PushLimits.lanesForRetries
+  }
+
+  mutating func give(_ lane: any OutboundLane, _ tenant: Outbound.Tenant, _ host: String) {
     free.append(lane)
-    byContainer[tenant.container, default: 1] -= 1
-    if byContainer[tenant.container] == 0 { byContainer[tenant.container] = nil }
-    byHost[host, default: 1] -= 1
-    if byHost[host] == 0 { byHost[host] = nil }
-    if tenant.isRetry { retries -= 1 }
-  }
-}
-
-/// Where one call at a time blocks, on a thread of its own.
-private actor Lane {
-  private static let limits = {
-    var limits = HTTPClientLimits()
-    (limits.connect, limits.total, limits.answerBytes) = (
-      PushLimits.connectTime, PushLimits.callTime, PushLimits.answerBytes
-    )
-    return limits
-  }()
-
-  private let executor: any SerialExecutor
-  nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
-  private let client: HTTPClient
-
-  init(_ executor: any SerialExecutor, authority: String?) throws(CaravanError) {
-    self.executor = executor
-    client = try HTTPClient(authorityFile: authority)
+    Self.release(tenant.container, in: &byContainer)
+    Self.release(host, in: &byHost)
+    if tenant.isRetry { Self.release(tenant.container, in: &retries) }
   }
 
-  func perform(_ call: HTTPCall) -> Swift.Result<HTTPAnswer, HTTPFailure> {
-    do throws(HTTPFailure) { return .success(try client.performBlocking(call, limits: Self.limits)) } catch {
-      return .failure(error)
-    }
+  private static func release<Key>(_ key: Key, in counts: inout [Key: Int]) {
+    let left = counts[key, default: 1] - 1
+    counts[key] = left > 0 ? left : nil
   }
 }

@@ -26,15 +26,19 @@ public struct PushSettings: Sendable {
 public final class PushService: Service {
   private let service: ServiceHost
 
-  /// - Parameter keys: secrets of webhooks come from them.
+  /// - Parameters:
+  ///   - keys: secrets of webhooks come from them.
+  ///   - lanes: that carry its calls; nil: its own, of libcurl.
   public init(
-    _ settings: PushSettings, keys: any TicketKeys, bus: any MessageBus, host: Host, version: String = Release.version
+    _ settings: PushSettings, keys: any TicketKeys, bus: any MessageBus, host: Host, version: String = Release.version,
+    lanes: [any OutboundLane]? = nil
   ) throws(CaravanError) {
+    let own: [any OutboundLane] =
+      if let lanes { lanes } else { try HTTPLane.all(authority: settings.authorityFile, executors: host.executors) }
     let handler = PushHandler(
       webPush: WebPush(key: settings.key, contact: settings.contact),
       webhooks: Webhooks(keys: keys, origin: settings.origin),
-      outbound: try Outbound(
-        exceptions: settings.exceptions, authority: settings.authorityFile, executors: host.executors),
+      outbound: Outbound(exceptions: settings.exceptions, lanes: own),
       metrics: PushMetrics(host.metrics), host: host)
     service = ServiceHost(
       name: "caravan-push", version: version, bus: bus, host: host,

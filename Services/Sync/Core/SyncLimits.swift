@@ -89,4 +89,6 @@ package enum SyncLimits {
   package static let diffOverheadBytes = 32
   /// For the push service, which asks a webhook's server.
   package static let pushDeadline: Duration = .seconds(12)
+  /// A push target is saved again so often where others save it at the same time.
+  package static let pushSaves = 3
 }

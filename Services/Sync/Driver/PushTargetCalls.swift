@@ -20,7 +20,8 @@ struct PushTargetCalls: SessionPart {
     }
     var reply = PushTargetsReply()
     if let target = request.save {
-      (reply.serverKey, reply.secret) = try await save(target, of: database)
+      let saved = try await save(target, of: database)
+      (reply.serverKey, reply.secret) = (saved.serverKey, saved.secret)
     } else if !request.remove.isEmpty {
       try await remove(request.remove, of: database.container)
     } else {
@@ -32,28 +33,40 @@ struct PushTargetCalls: SessionPart {
     return PushTargetsResult(answer: answer)
   }
 
-  private func save(
-    _ target: PushTarget, of database: DatabaseID
-  ) async throws(CaravanError) -> (serverKey: [UInt8], secret: String) {
+  private struct Saved {
+    let serverKey: [UInt8]
+    let secret: String
+  }
+
+  /// Whoever saves a target that is being saved, as an app does that has waited too long for an answer, goes on with
+  /// what the other has saved: two registrations would have two secrets, of which the app may keep the wrong one.
+  private func save(_ target: PushTarget, of database: DatabaseID) async throws(CaravanError) -> Saved {
     try Self.check(target)
+    for _ in 0..<SyncLimits.pushSaves {
+      if let saved = try await saveOnce(target, of: database) { return saved }
+    }
+    throw CaravanError(.serverBusy, "push target '\(target.id)' is saved by others at the same time: try again")
+  }
+
+  /// - Returns: nil: somebody else has saved or removed it meanwhile.
+  private func saveOnce(_ target: PushTarget, of database: DatabaseID) async throws(CaravanError) -> Saved? {
     let container = database.container
     let all = try await stored()
     let known = all[container] ?? []
-    let same = known.first { $0.target?.id == target.id && $0.target?.leads(to: target) == true }
-    guard known.contains(where: { $0.target?.id == target.id }) || known.count < Limits.pushTargets else {
+    let old = known.first { $0.target.target?.id == target.id }
+    guard old != nil || known.count < Limits.pushTargets else {
       throw CaravanError(
         .limitExceeded, "the app has \(known.count) push targets: the limit is \(Limits.pushTargets); remove one")
     }
-    guard
-      known.contains(where: { $0.target?.id == target.id })
-        || all.values.reduce(0, { $0 + $1.count }) < Limits.pushTargetsPerUser
-    else {
+    guard old != nil || all.values.reduce(0, { $0 + $1.count }) < Limits.pushTargetsPerUser else {
       throw CaravanError(
         .limitExceeded, "the user has \(Limits.pushTargetsPerUser) push targets in all apps, as many as there may be")
     }
     var stored = StoredTarget(target: target)
     // One that has ended is begun anew; another one that goes on stays as it is.
-    if let same, try await state(of: target.id, in: container, same)?.ended != true {
+    if let same = old?.target, same.target?.leads(to: target) == true,
+      try await state(of: target.id, in: container, same)?.ended != true
+    {
       (stored.registration, stored.from) = (same.registration, same.from)
     } else {
       stored.registration = cloud.host.random.bytes(16)
@@ -61,9 +74,10 @@ struct PushTargetCalls: SessionPart {
     }
     let reply = try await register(stored, of: container)
     stored.perMinute = reply.perMinute
-    try await write(
-      .save(type: 0, body: PushTargets.body(of: stored), chunks: []), target.id, of: container, to: PushTargets.zone)
-    return (reply.serverKey, reply.secret)
+    let isWritten = try await write(
+      .save(type: 0, body: PushTargets.body(of: stored), chunks: []), target.id, of: container, to: PushTargets.zone,
+      over: old.map { .version($0.version) } ?? .absent)
+    return isWritten ? Saved(serverKey: reply.serverKey, secret: reply.secret) : nil
   }
 
   private static func check(_ target: PushTarget) throws(CaravanError) {
@@ -95,8 +109,9 @@ struct PushTargetCalls: SessionPart {
 
   private func remove(_ id: String, of container: ContainerID) async throws(CaravanError) {
     try RecordName.check(id)
-    try await write(.delete, id, of: container, to: PushTargets.zone)
-    try await write(.delete, id, of: container, to: PushTargets.stateZone)
+    for zone in [PushTargets.zone, PushTargets.stateZone] {
+      _ = try await write(.delete, id, of: container, to: zone, over: .any)
+    }
   }
 
   // MARK: What is kept
@@ -106,16 +121,25 @@ struct PushTargetCalls: SessionPart {
     try ZoneID(DatabaseID(container: .system, environment: device.environment, owner: device.user), name)
   }
 
+  /// - Returns: whether the record was what the change is based on.
   private func write(
-    _ change: CaravanModel.Mutation.Change, _ id: String, of container: ContainerID, to zone: String
-  ) async throws(CaravanError) {
-    let mutation = CaravanModel.Mutation(name: PushTargets.record(container, id), base: .any, change: change)
-    _ = try await cloud.storage.commit(to: try hidden(zone), [mutation])
+    _ change: CaravanModel.Mutation.Change, _ id: String, of container: ContainerID, to zone: String, over base: Base
+  ) async throws(CaravanError) -> Bool {
+    let mutation = CaravanModel.Mutation(name: PushTargets.record(container, id), base: base, change: change)
+    guard case .applied(let outcomes, _, _, _) = try await cloud.storage.commit(to: try hidden(zone), [mutation]),
+      case .accepted = outcomes.first
+    else { return false }
+    return true
+  }
+
+  private struct Found {
+    let target: StoredTarget
+    let version: Seq
   }
 
   /// All of the user's, in the order of their names.
-  private func stored() async throws(CaravanError) -> [ContainerID: [StoredTarget]] {
-    var found: [ContainerID: [StoredTarget]] = [:]
+  private func stored() async throws(CaravanError) -> [ContainerID: [Found]] {
+    var found: [ContainerID: [Found]] = [:]
     var request = ReadChangesRequest(
       zone: ZoneRef(try hidden(PushTargets.zone)), maxRecords: UInt32(Limits.recordsPerCommit),
       maxBytes: UInt32(Limits.pageBytes))
@@ -125,12 +149,12 @@ struct PushTargetCalls: SessionPart {
         guard let container = PushTargets.place(entry.name)?.container,
           let target: StoredTarget = PushTargets.value(of: entry.body)
         else { continue }
-        found[container, default: []].append(target)
+        found[container, default: []].append(Found(target: target, version: entry.version))
       }
       guard reply.more, let next = reply.next else { break }
       request.from = next
     }
-    return found.mapValues { $0.sorted { ($0.target?.id ?? "") < ($1.target?.id ?? "") } }
+    return found.mapValues { $0.sorted { ($0.target.target?.id ?? "") < ($1.target.target?.id ?? "") } }
   }
 
   private func state(
@@ -146,7 +170,7 @@ struct PushTargetCalls: SessionPart {
   }
 
   private func targets(of container: ContainerID) async throws(CaravanError) -> [PushTargetStatus] {
-    let stored = try await stored()[container] ?? []
+    let stored = (try await stored()[container] ?? []).map(\.target)
     let ids = stored.compactMap { $0.target?.id }
     var states: [String: StoredTargetState] = [:]
     if !ids.isEmpty {

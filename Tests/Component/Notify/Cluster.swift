@@ -67,11 +67,15 @@ final class Cluster: Sendable {
   var now: Duration { simulation.now - Instant(nanoseconds: 0) }
 
   /// A notify process of this name.
-  func startNotify(_ name: String = "notify", log: MemoryLogSink? = nil) -> Instance {
+  /// - Parameter wrap: what its bus is wrapped in.
+  func startNotify(
+    _ name: String = "notify", log: MemoryLogSink? = nil,
+    through wrap: (InProcessBus) -> any MessageBus = { $0 }
+  ) -> Instance {
     let bus = hub.connect(as: name)
     var host = simulation.host("\(name)-\(ops.wrappingAdd(1, ordering: .relaxed).newValue)").host
     if let log { host = host.with(log: Log(level: .info, clock: host.clock, sink: log)) }
-    let service = NotifyService(bus: bus, host: host, ticketKey: key)
+    let service = NotifyService(bus: wrap(bus), host: host, ticketKey: key)
     return Instance(
       service: service, metrics: host.metrics, bus: bus, task: simulation.start { try await service.run() })
   }

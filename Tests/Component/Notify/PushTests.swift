@@ -7,116 +7,26 @@ import CaravanTestKit
 import CaravanWire
 import Testing
 
-/// What the push service would be: it answers as it is told, and remembers.
-private final class ScriptedPush: Sendable {
-  typealias Script = @Sendable (DeliverRequest) -> DeliverReply
-  private let script = Mutex<Script>({ _ in DeliverReply(outcome: .taken, status: 201) })
-  private let seen = Mutex<[(request: DeliverRequest, at: Instant)]>([])
-
-  var requests: [DeliverRequest] { seen.withLock { $0.map(\.request) } }
-  var times: [Instant] { seen.withLock { $0.map(\.at) } }
-  /// Numbers of what came, in its order.
-  var numbers: [Int64] { requests.map(\.number) }
-
-  func answer(_ answer: @escaping Script) { script.withLock { $0 = answer } }
-
-  func serve(_ bus: any MessageBus, _ clock: any Clock) async throws {
-    let requests = try await bus.subscribe(
-      .exact(.service(.push, method: "deliver")), group: "push", capacity: 100)
-    while case .message(let incoming)? = await requests.next() {
-      let request = try DeliverRequest.decode(incoming.message.payload)
-      seen.withLock { $0.append((request, clock.now)) }
-      let reply = script.withLock { $0 }(request)
-      if let address = incoming.reply { try await bus.reply(Message(reply.encoded()), to: address) }
-    }
-  }
-}
-
-extension DeliverRequest {
-  fileprivate var number: Int64 {
-    (try? RecordFields(body: notification))?[NotificationLog.Field.number.rawValue].integerValue ?? -1
-  }
-}
-
 /// Goal: each notification of the log is pushed to each target, in order, at least once under one id, or visibly given
 /// up. Method: notify with real storage and a push service that answers as it is told, in virtual time.
 @Suite("Pushing the log", .timeLimit(.minutes(2))) struct PushTests {
-  private let cluster: Cluster
-  private let push = ScriptedPush()
-  private static let targets = DatabaseID(container: .system, environment: .development, owner: alice)
+  private let fixture: PushFixture
+  private var cluster: Cluster { fixture.cluster }
+  private var push: ScriptedPush { fixture.push }
 
-  init() throws {
-    cluster = try Cluster()
-    let (bus, push, clock) = (cluster.hub.connect(as: "push"), push, cluster.simulation.host("push").host.clock)
-    _ = cluster.simulation.start { try await push.serve(bus, clock) }
-  }
-
-  private func log(_ numbers: ClosedRange<Int64>, subscription: String = "mine", age: Int64 = 0) throws {
-    let now = cluster.simulation.host("writer").host.clock.wallTime.milliseconds
-    try cluster.simulation.run {
-      for number in numbers {
-        typealias Field = NotificationLog.Field
-        let fields = RecordFields([
-          Field.reason.rawValue: .text("enters"), Field.subscription.rawValue: .text(subscription),
-          Field.source.rawValue: .integer(1), Field.number.rawValue: .integer(number),
-          Field.at.rawValue: .integer(now - age),
-        ])
-        _ = try await self.cluster.storage.commit(
-          to: zone(NotificationLog.name),
-          [
-            CaravanModel.Mutation(
-              name: "1-\(number)", base: .any, change: .save(type: 0, body: fields.body, chunks: []))
-          ])
-      }
-    }
-  }
-
-  private func save(_ id: String = "hook", registration: UInt8 = 1, _ change: (inout StoredTarget) -> Void = { _ in })
-    throws
-  {
-    var stored = StoredTarget(
-      target: PushTarget(id: id, webhook: Webhook(url: "https://hook.example.org/")), registration: [registration])
-    change(&stored)
-    let target = stored
-    try cluster.simulation.run {
-      _ = try await self.cluster.storage.commit(
-        to: ZoneID(Self.targets, PushTargets.zone),
-        [
-          CaravanModel.Mutation(
-            name: PushTargets.record(ContainerID(unchecked: "album"), id), base: .any,
-            change: .save(type: 0, body: PushTargets.body(of: target), chunks: []))
-        ])
-    }
-  }
-
-  private func state(_ id: String = "hook") throws -> PushState? {
-    try cluster.simulation.run {
-      let entry = try await self.cluster.storage.fetch(
-        [PushTargets.record(ContainerID(unchecked: "album"), id)],
-        from: ZoneID(Self.targets, PushTargets.stateZone)
-      ).first
-      let stored: StoredTargetState? = entry.flatMap { PushTargets.value(of: $0.body) }
-      return stored?.state
-    }
-  }
-
-  private func until(_ seconds: Int64 = 60, _ condition: @Sendable @escaping () -> Bool) throws {
-    try cluster.simulation.run(within: .seconds(seconds)) { condition() }
-    // What follows from the last answer is written.
-    try cluster.simulation.run(for: .milliseconds(100))
-  }
+  init() throws { fixture = try PushFixture() }
 
   @Test("CK-85: what the log gets is pushed in its order, once, wherever the target was saved before or after")
   func inOrder() throws {
     try cluster.waitUntilOwned(cluster.startNotify())
-    try log(1...3)
-    try save()
-    try until { [push] in push.numbers == [1, 2, 3] }
-    try log(4...30)
-    try until { [push] in push.numbers == Array(1...30) }
+    try fixture.log(1...3)
+    try fixture.save()
+    try fixture.until { [push] in push.numbers == [1, 2, 3] }
+    try fixture.log(4...30)
+    try fixture.until { [push] in push.numbers == Array(1...30) }
     try cluster.simulation.run(for: .seconds(60))
     #expect(push.numbers == Array(1...30), "nothing comes again")
-    #expect(try state()?.delivered == 30)
+    #expect(try fixture.state()?.delivered == 30)
     let first = try #require(push.requests.first)
     #expect(first.container == "album" && first.environment == "development" && first.target?.target?.id == "hook")
     #expect(Set(push.requests.map(\.id)).count == 30 && first.seconds > 86_400 && !first.isRetry)
@@ -125,76 +35,78 @@ extension DeliverRequest {
   @Test("CK-85: a target that is away is tried ever more seldom, under the same id, and then has all in order")
   func away() throws {
     try cluster.waitUntilOwned(cluster.startNotify())
-    try save()
+    try fixture.save()
     push.answer { _ in DeliverReply(outcome: .later, status: 503, problem: "the server answered with status 503") }
-    try log(1...3)
+    try fixture.log(1...3)
     try cluster.simulation.run(for: .seconds(100))
     #expect(Set(push.numbers) == [1] && Set(push.requests.map(\.id)).count == 1)
     #expect((5...8).contains(push.numbers.count), "\(push.numbers.count) tries in 100 s")
     let pauses = zip(push.times.dropFirst(), push.times).map { $0 - $1 }
     #expect(zip(pauses.dropFirst(2), pauses).allSatisfy { $0 > $1 }, "\(pauses)")
     #expect(push.requests.dropFirst().allSatisfy { $0.isRetry })
-    let failing = try state()
+    let failing = try fixture.state()
     #expect(failing?.problem == "the server answered with status 503" && failing?.status == 503)
     #expect(failing?.failingSinceMilliseconds ?? 0 > 0 && failing?.delivered == 0)
     push.answer { _ in DeliverReply(outcome: .taken, status: 200) }
-    try until(200) { [push] in push.numbers.suffix(3) == [1, 2, 3] }
-    #expect(try state()?.delivered == 3 && state()?.problem == "" && state()?.failingSinceMilliseconds == 0)
+    try fixture.until(200) { [push] in push.numbers.suffix(3) == [1, 2, 3] }
+    #expect(
+      try fixture.state()?.delivered == 3 && fixture.state()?.problem == ""
+        && fixture.state()?.failingSinceMilliseconds == 0)
   }
 
   @Test("CK-85: a target that asks for time gets it")
   func retryAfter() throws {
     try cluster.waitUntilOwned(cluster.startNotify())
-    try save()
+    try fixture.save()
     push.answer { _ in DeliverReply(outcome: .later, status: 429, problem: "busy", waitSeconds: 90) }
-    try log(1...1)
+    try fixture.log(1...1)
     try cluster.simulation.run(for: .seconds(89))
     #expect(push.numbers == [1])
-    try until { [push] in push.numbers == [1, 1] }
+    try fixture.until { [push] in push.numbers == [1, 1] }
   }
 
   @Test("CK-85: one that is refused is given up and told of, others go on; a gone target ends until it is saved anew")
   func refused() throws {
     try cluster.waitUntilOwned(cluster.startNotify())
-    try save()
+    try fixture.save()
     push.answer { request in
       request.number == 2
         ? DeliverReply(outcome: .refused, status: 413, problem: "too large")
         : DeliverReply(outcome: .taken, status: 200)
     }
-    try log(1...3)
-    try until { [push] in push.numbers == [1, 2, 3] }
-    let state = try #require(try self.state())
+    try fixture.log(1...3)
+    try fixture.until { [push] in push.numbers == [1, 2, 3] }
+    let state = try #require(try fixture.state())
     #expect(state.delivered == 2 && state.givenUp == 1 && state.last.map(\.number) == [2] && !state.ended)
     #expect(state.last.first?.status == 413 && state.last.first?.problem == "too large")
     push.answer { _ in DeliverReply(outcome: .gone, status: 410, problem: "gone") }
-    try log(4...5)
-    try until { [push] in push.numbers == [1, 2, 3, 4] }
-    #expect(try self.state()?.ended == true)
+    try fixture.log(4...5)
+    try fixture.until { [push] in push.numbers == [1, 2, 3, 4] }
+    #expect(try fixture.state()?.ended == true)
     push.answer { _ in DeliverReply(outcome: .taken, status: 200) }
-    try log(6...6)
+    try fixture.log(6...6)
     try cluster.simulation.run(for: .seconds(7_200))
     #expect(push.numbers == [1, 2, 3, 4], "nothing goes there")
     let end = CaravanWire.ChangePosition(
       incarnation: try cluster.life(of: zone(NotificationLog.name)),
       seq: try cluster.head(of: zone(NotificationLog.name)))
-    try save(registration: 2) { $0.from = end }
-    try log(7...7)
-    try until { [push] in push.numbers == [1, 2, 3, 4, 7] }
+    try fixture.save(registration: 2) { $0.from = end }
+    try fixture.log(7...7)
+    try fixture.until { [push] in push.numbers == [1, 2, 3, 4, 7] }
   }
 
   @Test("CK-85: whoever dies, nothing is lost: what may have been taken comes again under its id")
   func killed() throws {
     var notify = cluster.startNotify()
     try cluster.waitUntilOwned(notify)
-    try save()
-    try log(1...5)
+    try fixture.save()
+    try fixture.log(1...5)
     for round in 1...8 as ClosedRange<Int64> {
-      try log((round * 5 + 1)...(round * 5 + 5))
+      try fixture.log((round * 5 + 1)...(round * 5 + 5))
       notify.crash()
       notify = cluster.startNotify("notify-\(round)")
     }
-    try until(300) { [push] in Set(push.numbers) == Set(1...45) }
+    try fixture.until(300) { [push] in Set(push.numbers) == Set(1...45) }
     try cluster.simulation.run(for: .seconds(60))
     let ids = Dictionary(grouping: push.requests, by: \.number).mapValues { Set($0.map(\.id)).count }
     #expect(ids.values.allSatisfy { $0 == 1 } && Set(push.requests.map(\.id)).count == 45)
@@ -207,42 +119,41 @@ extension DeliverRequest {
   func nobodyPushes() throws {
     let alone = try Cluster()
     try alone.waitUntilOwned(alone.startNotify())
-    let other = try PushTests(alone)
+    let other = PushFixture(alone)
     try other.save()
     try other.log(1...2)
     try alone.simulation.run(for: .seconds(30))
-    #expect(try other.state() == nil)
+    let state = try other.state()
+    #expect(state?.failingSinceMilliseconds ?? 0 == 0 && state?.problem ?? "" == "")
     let (bus, push, clock) = (alone.hub.connect(as: "push"), other.push, alone.simulation.host("push").host.clock)
     _ = alone.simulation.start { try await push.serve(bus, clock) }
     try other.until { push.numbers == [1, 2] }
   }
 
-  private init(_ cluster: Cluster) throws { self.cluster = cluster }
-
   @Test("CK-85: a target gets what it asked for, at the pace that its server said")
   func wanted() throws {
     try cluster.waitUntilOwned(cluster.startNotify())
-    try save {
+    try fixture.save {
       $0.target?.subscriptions = ["mine"]
       $0.perMinute = 60
     }
-    try log(1...2, subscription: "other")
-    try log(3...42)
-    try until(60) { [push] in push.numbers == Array(3...42) }
+    try fixture.log(1...2, subscription: "other")
+    try fixture.log(3...42)
+    try fixture.until(60) { [push] in push.numbers == Array(3...42) }
     let first = try #require(push.times.first)
     #expect(push.times[39] - first >= .seconds(19), "\(push.times[39] - first) for 40 of 60 a minute")
-    try log(43...43, subscription: "")
-    try until { [push] in push.numbers.last == 43 }
+    try fixture.log(43...43, subscription: "")
+    try fixture.until { [push] in push.numbers.last == 43 }
   }
 
   @Test("CK-85: what has waited for three days is given up without a call, and told of")
   func old() throws {
     try cluster.waitUntilOwned(cluster.startNotify())
-    try save()
-    try log(1...2, age: NotifyLimits.pushWorthMilliseconds + 1)
-    try log(3...3, age: NotifyLimits.pushWorthMilliseconds - 60_000)
-    try until { [push] in push.numbers == [3] }
-    let state = try #require(try self.state())
+    try fixture.save()
+    try fixture.log(1...2, age: NotifyLimits.pushWorthMilliseconds + 1)
+    try fixture.log(3...3, age: NotifyLimits.pushWorthMilliseconds - 60_000)
+    try fixture.until { [push] in push.numbers == [3] }
+    let state = try #require(try fixture.state())
     #expect(state.givenUp == 2 && state.last.map(\.number) == [1, 2] && state.delivered == 1)
     #expect((58...60).contains(push.requests[0].seconds), "it is worth keeping for the rest of its time")
   }
@@ -250,18 +161,11 @@ extension DeliverRequest {
   @Test("CK-85: to a target that was removed nothing goes")
   func removed() throws {
     try cluster.waitUntilOwned(cluster.startNotify())
-    try save()
-    try log(1...1)
-    try until { [push] in push.numbers == [1] }
-    try cluster.simulation.run {
-      _ = try await self.cluster.storage.commit(
-        to: ZoneID(Self.targets, PushTargets.zone),
-        [
-          CaravanModel.Mutation(
-            name: PushTargets.record(ContainerID(unchecked: "album"), "hook"), base: .any, change: .delete)
-        ])
-    }
-    try log(2...2)
+    try fixture.save()
+    try fixture.log(1...1)
+    try fixture.until { [push] in push.numbers == [1] }
+    try fixture.remove("hook")
+    try fixture.log(2...2)
     try cluster.simulation.run(for: .seconds(60))
     #expect(push.numbers == [1])
   }

@@ -13,22 +13,29 @@ import Testing
   private final class Registrar: Sendable {
     let asked = Mutex<[RegisterTargetRequest]>([])
     let refusal = Mutex<CaravanError?>(nil)
+    /// The first one waits for this.
+    let gate = Mutex<Latch?>(nil)
 
     func serve(_ bus: any MessageBus) async throws {
       let requests = try await bus.subscribe(
         .exact(.service(.push, method: "register")), group: "push", capacity: 100)
-      while case .message(let incoming)? = await requests.next() {
-        let request = try RegisterTargetRequest.decode(incoming.message.payload)
-        asked.withLock { $0.append(request) }
-        guard let address = incoming.reply else { continue }
-        if let refusal = refusal.withLock({ $0 }) {
-          try await bus.reply(Message(refusal), to: address)
-        } else {
-          let secret = request.target.map { "whsec_\($0.registration.count)" } ?? ""
-          try await bus.reply(
-            Message(RegisterTargetReply(serverKey: [4], secret: secret, perMinute: 60).encoded()), to: address)
+      try await withThrowingDiscardingTaskGroup { group in
+        while case .message(let incoming)? = await requests.next() {
+          group.addTask { try await self.answer(incoming, bus) }
         }
       }
+    }
+
+    private func answer(_ incoming: Incoming, _ bus: any MessageBus) async throws {
+      let request = try RegisterTargetRequest.decode(incoming.message.payload)
+      asked.withLock { $0.append(request) }
+      await gate.withLock { $0.take() }?.wait()
+      guard let address = incoming.reply else { return }
+      if let refusal = refusal.withLock({ $0 }) { return try await bus.reply(Message(refusal), to: address) }
+      // As the push service does, one for each registration.
+      let secret = request.target.map { "whsec_\($0.registration)" } ?? ""
+      try await bus.reply(
+        Message(RegisterTargetReply(serverKey: [4], secret: secret, perMinute: 60).encoded()), to: address)
     }
   }
 
@@ -70,7 +77,8 @@ import Testing
       )
       _ = try await phone.agree([("name", .text)])
       let saved = try await Self.ask(phone, PushTargetsRequest(save: Self.hook("hook")))
-      #expect(saved.secret == "whsec_16" && saved.serverKey == [4] && saved.targets.map(\.target?.id) == ["hook"])
+      #expect(
+        saved.secret.hasPrefix("whsec_[") && saved.serverKey == [4] && saved.targets.map(\.target?.id) == ["hook"])
       let browser = PushTarget(
         id: "browser", webPush: WebPushEndpoint(url: "https://p.org/", key: [4, 1], secret: [9, 9]))
       _ = try await Self.ask(tablet, PushTargetsRequest(save: browser))
@@ -114,6 +122,26 @@ import Testing
       #expect(shown?.ended == true && shown?.delivered == 3)
       let anew = try await Self.ask(phone, PushTargetsRequest(save: Self.hook("hook", "https://other.org/")))
       #expect(Set(registrations()).count == 3 && anew.targets.first?.state == nil)
+    }
+  }
+
+  @Test("CK-85: who saves a target twice at the same time is told the one secret that counts")
+  func savedTwice() async throws {
+    try await Self.with { cloud, registrar in
+      let phone = try cloud.device("phone")
+      let latch = Latch()
+      registrar.gate.withLock { $0 = latch }
+      try await withThrowingTaskGroup(of: PushTargetsReply.self) { group in
+        group.addTask { try await Self.ask(phone, PushTargetsRequest(save: Self.hook("hook"))) }
+        try await eventually("the first one is asked for") { registrar.asked.withLock { $0.count } == 1 }
+        let second = try await Self.ask(phone, PushTargetsRequest(save: Self.hook("hook")))
+        latch.open()
+        let first = try #require(await group.next())
+        #expect(first.secret == second.secret && !first.secret.isEmpty)
+      }
+      let last = registrar.asked.withLock { $0.last?.target?.registration } ?? []
+      let again = try await Self.ask(phone, PushTargetsRequest(save: Self.hook("hook")))
+      #expect(again.secret == "whsec_\(last)")
     }
   }
 

@@ -67,6 +67,14 @@ public enum Breakage: String, Sendable, CaseIterable {
   case lostNotification = "lost-notification"
   /// Sync does not say what somebody who asks a query has seen, and the index lags.
   case seenUntold = "seen-untold"
+  /// The notify service counts some pushes as taken that nobody carries.
+  case lostPush = "lost-push"
+  /// Some push targets get what is another's.
+  case foreignPush = "foreign-push"
+  /// A push has another id at each try.
+  case renamedPush = "renamed-push"
+  /// Nobody is told what push targets do not take.
+  case giveUpUntold = "give-up-untold"
   /// An app of another user counts as the device's owner.
   case hostileOwner = "hostile-owner"
   /// An app of another user sets the link of a device.
@@ -94,6 +102,9 @@ extension Breakage {
     }
     if self == .revocationUntold { scale.hasGuest = true }
     if [.resetUnheard, .lostNotification, .seenUntold].contains(self) { scale.hasSubscribers = !scale.hasRestore }
+    if [.lostPush, .foreignPush, .renamedPush, .giveUpUntold].contains(self) {
+      (scale.hasSubscribers, scale.hasPushes) = (!scale.hasRestore, true)
+    }
     if self == .hostileOwner { scale.hasHostileApps = true }
     guard self == .noReset else { return }
     // Somebody is away for longer than tombstones are kept; of a restore they could not tell.
@@ -142,6 +153,10 @@ extension Breakage {
     case .inboxWithoutUser: MisdirectingBus(bus: bus, devices: devices)
     case .muteNotify: MuteBus(bus: bus)
     case .nosyNotify: NosyBus(bus: bus)
+    case .lostPush: LossyPushBus(bus: bus)
+    case .foreignPush: ChangedPushBus(bus: bus, .users)
+    case .renamedPush: ChangedPushBus(bus: bus, .ids)
+    case .giveUpUntold: SilentPushBus(bus: bus)
     default: bus
     }
   }

@@ -17,7 +17,7 @@ public struct Variation: Sendable, Hashable, Codable {
   /// What happens in some of the clusters only, and can be taken from them.
   public enum Rare: String, Sendable, Hashable, Codable, CaseIterable, Comparable {
     case restore, quota, groups, samples, lateReader, slowReader, moves, flakyLinks, budgets, references, rot, pairs
-    case guest, hostileApps, diffClients, shares, powerCuts, query, subscribers
+    case guest, hostileApps, diffClients, shares, powerCuts, query, subscribers, pushes
 
     public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
   }
@@ -106,6 +106,7 @@ extension Variation.Rare {
     case .rot: \.hasRot
     case .pairs: \.hasPairs
     case .subscribers: \.hasSubscribers
+    case .pushes: \.hasPushes
     case .guest: \.hasGuest
     case .hostileApps: \.hasHostileApps
     case .powerCuts: \.hasPowerCuts

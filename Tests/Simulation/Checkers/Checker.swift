@@ -28,5 +28,6 @@ public struct Checker: Sendable {
     .linksRespected, .diffSyncConverges, .groupsWhole, .refusalsSeen, .deadlinesMet, .nothingLeaks, .lossBounded,
     .purgesSeen, .sharesKept, .kinWhole, .pairsTogether, .pairsReal, .batchesWhole,
     .figuresTrue, .ownKeptApart, .rightsSuffice, .ownersAgree, .subscribersKnow, .answersWere,
+    .pushesArrive, .pushesTrue,
   ]
 }

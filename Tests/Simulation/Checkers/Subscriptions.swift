@@ -2,16 +2,18 @@ extension Checker {
   /// Who takes in every notification of the log, and asks anew where it says that something was missed, knows which
   /// records are in the answer and which zones there are: no enter, leave or change is missed, or that is told.
   static let subscribersKnow = Checker("CK-82 a subscriber misses nothing untold") { history in
-    Subscriptions(history.watch).findings
+    history.watches.sorted { $0.key < $1.key }.flatMap { Subscriptions($0.value).findings }
   }
 
   /// An answer is what its zone was at one time (CK-80), not before what the asker knows of.
   static let answersWere = Checker("CK-80 an answer is a state of the zone") { history in
-    history.watch.enumerated().compactMap { index, event in
-      guard case .answered(let answer) = event else { return nil }
-      return WatchedZones.states(of: answer.zone, history.watch[...index], since: answer.since).contains {
-        $0.compactMapValues { answer.query.has($0.number) ? $0.seq : nil } == answer.found
-      } ? nil : "'\(answer.query.id)' of \(answer.zone) found \(answer.found.sorted { $0.key < $1.key })"
+    history.watches.sorted { $0.key < $1.key }.map(\.value).flatMap { events in
+      events.enumerated().compactMap { index, event in
+        guard case .answered(let answer) = event else { return nil }
+        return WatchedZones.states(of: answer.zone, events[...index], since: answer.since).contains {
+          $0.compactMapValues { answer.query.has($0.number) ? $0.seq : nil } == answer.found
+        } ? nil : "'\(answer.query.id)' of \(answer.zone) found \(answer.found.sorted { $0.key < $1.key })"
+      }
     }
   }
 }

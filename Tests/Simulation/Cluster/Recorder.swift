@@ -160,7 +160,11 @@ final class Recorder: Sendable {
     state.withLock { keep(&$0.history) }
   }
 
-  func watched(_ event: WatchEvent) { saw("\(event)") { $0.watch.append(event) } }
+  func watched(_ event: WatchEvent, by user: String) {
+    saw("\(user): \(event)") { $0.watches[user, default: []].append(event) }
+  }
+
+  func pushed(_ event: PushEvent) { saw("\(event)") { $0.pushes.append(event) } }
 
   func starved(_ reader: String) { state.withLock { $0.history.starved.append(reader) } }
   func ownersDisagree(_ problem: String) { state.withLock { $0.history.end.ownerProblems.append(problem) } }
@@ -191,7 +195,8 @@ final class Recorder: Sendable {
     record(log, partition: change.partition, change.entries.map(\.version))
     take(versions)
     takePairs(change, in: place)
-    Self.watched(change).forEach(watched)
+    for event in Self.watched(change) { watched(event, by: owner) }
+    Self.pushed(change).forEach(pushed)
   }
 
   /// In the second store.
@@ -202,7 +207,8 @@ final class Recorder: Sendable {
     let place = Place(user: owner, app: log.zone.database.container.text, table: log.zone.name)
     if isOfApps(log) { take(versions(of: change, in: place)) }
     takePairs(change, in: place)
-    Self.watched(change).forEach(watched)
+    for event in Self.watched(change) { watched(event, by: owner) }
+    Self.pushed(change).forEach(pushed)
   }
 
   private func takePairs(_ change: CommittedChange, in place: Place) {

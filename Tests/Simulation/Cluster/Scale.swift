@@ -65,6 +65,11 @@ struct Scale: Sendable {
   var hasBudgets = false
   /// Somebody has subscribed to zones that others write.
   var hasSubscribers = false
+  /// Users have what these are told pushed to servers and browsers (CK-85).
+  var hasPushes = false
+  /// So many push services, each of which has so many calls on their way at once.
+  var pushServices = 1
+  var pushLanes = 1
   /// The cloud's disk loses bytes of chunks (TRU-10).
   var hasRot = false
 
@@ -138,6 +143,9 @@ struct Scale: Sendable {
     var wires = Dice(seed: seed, "wires are here")
     // What a restored cloud tells again has other versions.
     hasSubscribers = wires.happens(150) && !hasRestore
+    var pushes = Dice(seed: seed, "pushes are here")
+    hasPushes = pushes.happens(500)
+    (pushServices, pushLanes) = (pushes.within(1...2), pushes.within(1...4))
     tombstones.grace = .seconds(30)
     tombstones.activity = dice.milliseconds(40_000...120_000)
   }
@@ -161,6 +169,8 @@ struct Scale: Sendable {
       hasObject: hasObject, period: dice.happens(150) ? nil : dice.pick([0, 0, 5_000, 30_000]),
       delayTolerance: dice.pick([0, 0, 2_000, 20_000]))
   }
+
+  var isPushed: Bool { hasPushes && hasSubscribers && isQueried }
 
   /// How the disk of a process fails it; nil: it does not.
   func disk(of part: String, isDevice: Bool, _ breakage: Breakage?) -> CarelessDisk.Forgotten? {

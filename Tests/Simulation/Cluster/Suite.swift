@@ -3,6 +3,7 @@ internal import CaravanChangeStream
 internal import CaravanCrypto
 internal import CaravanModel
 internal import CaravanNotifyDriver
+internal import CaravanPushDriver
 internal import CaravanQueryDriver
 internal import CaravanRuntime
 internal import CaravanSchemaDriver
@@ -25,6 +26,8 @@ struct Suite: Sendable {
   let vault = Vault()
   let keyring: Keyring
   let notifiers: Notifiers
+  /// nil: nobody has anything pushed.
+  let pushReceiver: PushReceiver?
   let breakage: Breakage?
 
   init(_ scale: Scale, on ground: Ground, breakage: Breakage?) throws {
@@ -35,9 +38,11 @@ struct Suite: Sendable {
     self.breakage = breakage
     let notifiers = Notifiers()
     self.notifiers = notifiers
+    pushReceiver = scale.isPushed ? try PushReceiver(on: ground) : nil
     let partitions = Self.partitions(scale)
     let enrolled = scale.devices.map { EnrolledDevice($0.user, $0.name, in: .development) }
     let timing = scale.leases
+    let pushes = try pushReceiver.map { try Self.pushes(ground, $0, scale) } ?? []
     services =
       [Self.storage(ground, vault, keyring, scale, breakage)]
       + ["sync-1", "sync-2"].map { name in
@@ -60,15 +65,7 @@ struct Suite: Sendable {
           try await service.run()
         }
       }
-      + (scale.isQueried ? ["query-1", "query-2"] : []).map { name in
-        Part(name, as: .holder(.query), on: ground) { life in
-          let bus = breakage?.wrap(query: life.bus) ?? life.bus
-          try await QueryService(
-            bus: bus, host: life.host, place: .directory(life.directory), timing: timing, partitions: partitions,
-            survivesPowerCut: false
-          ).run()
-        }
-      }
+      + Self.queries(ground, scale, partitions, breakage) + pushes
     devices = scale.devices.map {
       SimulatedDevice(
         $0.name, of: $0.user, hasLargeChunks: scale.hasLargeChunks, isAmongUsers: scale.users.count > 1,
@@ -81,6 +78,34 @@ struct Suite: Sendable {
   static func partitions(_ scale: Scale) -> [Partition] {
     let owners = scale.users.map { DatabaseID.system(UserID(unchecked: $0)) }
     return Set(owners.map { Partition(of: $0) }).sorted()
+  }
+
+  private static func queries(
+    _ ground: Ground, _ scale: Scale, _ partitions: [Partition], _ breakage: Breakage?
+  ) -> [Part] {
+    (scale.isQueried ? ["query-1", "query-2"] : []).map { name in
+      Part(name, as: .holder(.query), on: ground) { life in
+        let bus = breakage?.wrap(query: life.bus) ?? life.bus
+        try await QueryService(
+          bus: bus, host: life.host, place: .directory(life.directory), timing: scale.leases, partitions: partitions,
+          survivesPowerCut: false
+        ).run()
+      }
+    }
+  }
+
+  private static func pushes(
+    _ ground: Ground, _ receiver: PushReceiver, _ scale: Scale
+  ) throws -> [Part] {
+    let settings = PushSettings(key: try P256PrivateKey([UInt8](repeating: 5, count: P256PrivateKey.byteCount)))
+    // Secrets of webhooks outlive the key of tokens.
+    let key = try TicketKey([UInt8](repeating: 5, count: TicketKey.byteCount))
+    return (1...scale.pushServices).map { number in
+      Part("push-\(number)", as: .holder(.push), on: ground) { life in
+        let lanes = [any OutboundLane](repeating: receiver, count: scale.pushLanes)
+        try await PushService(settings, keys: key, bus: life.bus, host: life.host, lanes: lanes).run()
+      }
+    }
   }
 
   private static func storage(

@@ -236,8 +236,10 @@ public struct History: Sendable, Hashable {
   public var pairs: [PairCommit] = []
   /// Of each life that a restore has ended.
   public var pastPairs: [[PairCommit]] = []
-  /// Of zones that a user has subscribed to.
-  public var watch: [WatchEvent] = []
+  /// Of zones that each user has subscribed to.
+  public var watches: [String: [WatchEvent]] = [:]
+  /// Of notifications on their way to push targets.
+  public var pushes: [PushEvent] = []
   public var refusals: [SeenRefusal] = []
   public var promises: [KeptPromise] = []
   public var secrets: [HiddenAnswer] = []

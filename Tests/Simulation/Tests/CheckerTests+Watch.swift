@@ -21,16 +21,16 @@ extension CheckerTests {
 
   /// As `broken` has them.
   static let brokenWatches: [(invariant: String, what: String, breaking: @Sendable (inout History) -> Void)] = [
-    ("CK-82", "an enter is not told", { $0.watch = Array(watched[...3]) }),
+    ("CK-82", "an enter is not told", { $0.watches["ann"] = Array(watched[...3]) }),
     (
       "CK-80", "an answer has what never was",
-      { $0.watch = watched + [.answered(SeenAnswer(low, zone: "z", found: ["a": 3], since: 0))] }
+      { $0.watches["ann"] = watched + [.answered(SeenAnswer(low, zone: "z", found: ["a": 3], since: 0))] }
     ),
   ]
 
   private static func found(_ events: [WatchEvent]) -> [String] {
     var history = Self.sound
-    history.watch = events
+    history.watches["ann"] = events
     return Self.violations(history).filter { $0.invariant.hasPrefix("CK-8") }.map(\.explanation)
   }
 

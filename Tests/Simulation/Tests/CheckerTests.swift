@@ -374,7 +374,7 @@ import Testing
 
   @Test("no checker is without a history that breaks it")
   func coverage() {
-    let broken = (Self.broken + Self.brokenWatches).flatMap { _, _, breaking in
+    let broken = (Self.broken + Self.brokenWatches + Self.brokenPushes).flatMap { _, _, breaking in
       var history = Self.sound
       breaking(&history)
       return Self.violations(history).map(\.invariant)

@@ -33,6 +33,10 @@ struct Rarities: Sendable {
     if scale.hasRot { all.append(Rot(suite, seed: seed)) }
     if scale.hasPairs { all.append(AtomicPairs(suite, seed: seed)) }
     if scale.hasSubscribers, scale.isQueried { all.append(Subscribers(suite, seed: seed)) }
+    if let receiver = suite.pushReceiver {
+      for user in scale.users.dropFirst() { all.append(Subscribers(suite, of: user, seed: seed)) }
+      all.append(PushUsers(suite, receiver, seed: seed))
+    }
     if scale.hasGuest { all.append(Guest(suite, seed: seed)) }
     if scale.hasHostileApps { all.append(HostileApps(suite, seed: seed)) }
     acts = all.map(Act.init)

@@ -12,6 +12,8 @@ struct Subscribers: Rarity {
   static let container = "wires"
   private static let type = "wire"
   private static let zones = ["north", "south"]
+  /// Of the first subscriptions.
+  static let subscriptions = ["low", "all", "north", "zones"]
   /// Few, so that they come and go.
   private static let names = (0..<8).map { "w\($0)" }
   private static let numbers = 100
@@ -28,12 +30,14 @@ struct Subscribers: Rarity {
   private var pending: [WatchedQuery]
   private var recorder: Recorder { suite.ground.recorder }
 
-  init(_ suite: Suite, seed: UInt64) {
+  /// - Parameter user: nil: the first one.
+  init(_ suite: Suite, of user: String? = nil, seed: UInt64) {
     self.suite = suite
-    let user = suite.scale.users[0]
-    writers = ["wirer-1", "wirer-2"].map { Caller($0, of: user, in: .development, on: suite.ground) }
-    subscriber = Caller("subscriber", of: user, in: .development, on: suite.ground)
-    dice = Dice(seed: seed, "wires")
+    let suffix = user.map { "-\($0)" } ?? ""
+    let user = user ?? suite.scale.users[0]
+    writers = ["wirer-1", "wirer-2"].map { Caller($0 + suffix, of: user, in: .development, on: suite.ground) }
+    subscriber = Caller("subscriber\(suffix)", of: user, in: .development, on: suite.ground)
+    dice = Dice(seed: seed, "wires\(suffix)")
     pending = [
       WatchedQuery("low", .below(50, zone: nil)), WatchedQuery("all", .below(.max, zone: nil)),
       WatchedQuery("north", .below(20, zone: "north"), hearsChanges: false), WatchedQuery("zones", .zones),
@@ -104,14 +108,16 @@ struct Subscribers: Rarity {
 
   // MARK: Reading
 
+  private func watched(_ event: WatchEvent) { recorder.watched(event, by: subscriber.user.text) }
+
   private func subscribe(_ query: WatchedQuery) async -> Bool {
-    recorder.watched(.changing(query.id))
+    watched(.changing(query.id))
     let request = SubscriptionsRequest(save: CaravanWire.StandingQuery(query.standing(Self.type)))
     guard
       case .subscriptions? = await subscriber.insist(
         .subscriptions(AskSubscriptions(container: Self.container, request: request.encoded())))
     else { return false }
-    recorder.watched(.subscribed(query))
+    watched(.subscribed(query))
     return true
   }
 
@@ -119,7 +125,7 @@ struct Subscribers: Rarity {
     let zone = dice.pick(Self.zones)
     let query = WatchedQuery("asked", .below(Int64(dice.below(Self.numbers)), zone: zone))
     let hasSeen = dice.happens(500)
-    let since = hasSeen ? recorder.history.watch.count : 0
+    let since = hasSeen ? recorder.history.watches[subscriber.user.text]?.count ?? 0 : 0
     var token: [UInt8] = []
     if hasSeen {
       guard let seen = await look(at: zone) else { return }
@@ -136,7 +142,7 @@ struct Subscribers: Rarity {
     else { return }
     let found = reply.hits.compactMap(\.entry).map { ($0.name, $0.version) }
     let answer = SeenAnswer(query, zone: zone, found: Dictionary(found) { $1 }, since: since)
-    recorder.watched(.answered(answer))
+    watched(.answered(answer))
   }
 
   /// - Returns: a token of all that the zone has; nil: it has nothing, and perhaps there is none.
@@ -190,7 +196,7 @@ extension Recorder {
     return number
   }
 
-  private static func told(_ entry: CaravanModel.Entry) -> SeenNotification? {
+  static func told(_ entry: CaravanModel.Entry) -> SeenNotification? {
     typealias Field = NotificationLog.Field
     guard !entry.isDeleted, let fields = try? RecordFields(body: entry.body) else { return nil }
     func text(_ field: Field) -> String {

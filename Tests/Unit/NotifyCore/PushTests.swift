@@ -75,6 +75,54 @@ import Testing
     #expect(done.count == 40)
   }
 
+  @Test("CK-85: nobody is woken for a target that has no place to run in")
+  func noPlace() {
+    var schedule = PushSchedule()
+    let names = (0...NotifyLimits.pushesAtOncePerUser).map { Self.name("t\($0)") }
+    for name in names { schedule.put(name) }
+    let running = schedule.start(0)
+    #expect(running.count == NotifyLimits.pushesAtOncePerUser && schedule.nextWake == nil)
+    schedule.ended(running[0], isBehind: false, notBefore: 0)
+    #expect(schedule.nextWake == 0 && schedule.start(0) == [names.last])
+    for number in 0..<20 { schedule.put(Self.name("t", of: "user\(number)")) }
+    #expect(schedule.start(0).count == NotifyLimits.pushesAtOnce - NotifyLimits.pushesAtOncePerUser)
+    #expect(schedule.nextWake == nil, "all places are taken")
+  }
+
+  // MARK: Pace
+
+  @Test(
+    "CK-85: whatever turns bring, no minute has more calls than a server takes",
+    arguments: [1, 2, 7, 30, 60, 100, 1_000, 6_000, .max] as [UInt32], [1, 100, 900] as [Int64])
+  func pace(perMinute: UInt32, callTime: Int64) {
+    let pace = PushPace(perMinute: perMinute)
+    #expect((1...NotifyLimits.pushesPerTurn).contains(pace.callsPerTurn))
+    var now: Int64 = 0
+    var calls: [Int64] = []
+    while now < 200_000 {
+      let began = now
+      for _ in 0..<pace.callsPerTurn {
+        calls.append(now)
+        now += callTime
+      }
+      now = max(now, pace.next(afterTurnAt: began, calls: pace.callsPerTurn, lastAt: calls.last ?? began))
+    }
+    var first = 0
+    for (index, call) in calls.enumerated() {
+      while calls[first] <= call - 60_000 { first += 1 }
+      #expect(index - first + 1 <= perMinute)
+    }
+    #expect(calls.count >= min(Int(perMinute), 150), "\(calls.count) calls in 200 s")
+    #expect(pace.next(afterTurnAt: 5, calls: 0, lastAt: 0) == 5, "who was not called need not rest")
+  }
+
+  @Test("CK-85: a server that said nothing is called in turns that hardly rest")
+  func freePace() {
+    let pace = PushPace(perMinute: 0)
+    #expect(pace.callsPerTurn == NotifyLimits.pushesPerTurn)
+    #expect(pace.next(afterTurnAt: 7, calls: 20, lastAt: 5_000) == 7 + 20 * NotifyLimits.pushSpacingMilliseconds)
+  }
+
   // MARK: Progress
 
   private static let next = ChangePosition(incarnation: 3, seq: 9)
@@ -130,5 +178,22 @@ import Testing
     var progress = TargetProgress()
     for number in 1...25 { progress.giveUp(Self.lost(UInt64(number)), next: Self.next) }
     #expect(progress.givenUp == 25 && progress.last.map(\.number) == Array(16...25))
+  }
+
+  @Test("CK-85: what made room in the log before a target came to it is given up, what came before the target is not")
+  func missing() {
+    var progress = TargetProgress()
+    #expect(progress.meet(5, of: 1, since: 0, at: 1) == 0, "it begins here")
+    progress.pass(5, of: 1, next: Self.next)
+    #expect(progress.meet(6, of: 1, since: 0, at: 1) == 0 && progress.meet(6, of: 1, since: 0, at: 1) == 0)
+    #expect(progress.meet(9, of: 1, since: 0, at: 2) == 3 && progress.meet(9, of: 1, since: 0, at: 2) == 0)
+    #expect(progress.givenUp == 3 && progress.last.map(\.number) == [8] && progress.last.first?.at == 2)
+    // The log says that nothing is missing below.
+    #expect(progress.meet(20, of: 1, since: 20, at: 3) == 0 && progress.meet(30, of: 2, since: 0, at: 3) == 0)
+    // It began anew, and has what the target has taken.
+    progress.pass(20, of: 1, next: Self.next)
+    #expect(progress.meet(3, of: 1, since: 0, at: 4) == 0)
+    progress.pass(3, of: 1, next: Self.next)
+    #expect(progress.meet(21, of: 1, since: 0, at: 4) == 0 && progress.givenUp == 3)
   }
 }

@@ -47,7 +47,7 @@ package struct PushSchedule: Sendable {
     let due = waiting.filter { $0.value <= now }
     for (name, _) in due.sorted(by: { ($0.value, $0.key) < ($1.value, $1.key) }) {
       guard running.count < NotifyLimits.pushesAtOnce else { break }
-      guard runningByUser[name.log.user, default: 0] < NotifyLimits.pushesAtOncePerUser else { continue }
+      guard hasPlace(name.log.user) else { continue }
       waiting[name] = nil
       running[name] = false
       runningByUser[name.log.user, default: 0] += 1
@@ -67,6 +67,15 @@ package struct PushSchedule: Sendable {
     if let notBefore, isBehind || hasMore { waiting[name] = notBefore } else { resting[name] = notBefore ?? .max }
   }
 
-  /// When `start` has something to say that it does not say now; nil: after a change only.
-  package var nextWake: Int64? { waiting.values.filter { $0 < .max }.min() }
+  /// When `start` has something to say that it does not say now; nil: after a change, or once a place is free, only.
+  package var nextWake: Int64? {
+    guard running.count < NotifyLimits.pushesAtOnce else { return nil }
+    return waiting.filter { $0.value < .max && hasPlace($0.key.log.user) }.values.min()
+  }
+
+  private func hasPlace(_ user: UserID) -> Bool {
+    let count = runningByUser[user, default: 0]
+    precondition((0...running.count).contains(count), "a user has \(count) of \(running.count) places")
+    return count < NotifyLimits.pushesAtOncePerUser
+  }
 }

@@ -43,6 +43,8 @@ package struct TargetProgress: Sendable, Hashable {
   package var hasEnded = false
   /// The last ones, the newest at the end.
   package var last: [GivenUp] = []
+  /// Of each source of the log, the last number that lies behind the target.
+  package var numbers: [UInt32: UInt64] = [:]
 
   package init(position: ChangePosition? = nil) { self.position = position }
 
@@ -57,7 +59,7 @@ package struct TargetProgress: Sendable, Hashable {
       delivered += 1
       works(status: 0)
     case .refused(let lost):
-      giveUp(lost)
+      giveUp(lost, 1)
       works(status: lost.status)
     case .later(let status, let problem, _):
       fails(status, problem, now)
@@ -71,14 +73,47 @@ package struct TargetProgress: Sendable, Hashable {
     return true
   }
 
-  /// A notification that has waited too long.
-  package mutating func giveUp(_ lost: GivenUp, next: ChangePosition) {
-    giveUp(lost)
-    position = next
+  /// The target comes to a notification of a source. The log keeps the last ones only: those before it that the target
+  /// has not come to and that made room for later ones are given up.
+  /// - Parameters:
+  ///   - since: nothing of the source is missing below this number.
+  ///   - now: Unix milliseconds.
+  /// - Returns: how many were given up.
+  package mutating func meet(_ number: UInt64, of source: UInt32, since: UInt64, at now: Int64) -> UInt64 {
+    let before = number > 0 ? number - 1 : 0
+    guard let behind = numbers[source] else {
+      // What came before the target began is not for it.
+      if numbers.count < NotifyLimits.sourcesPerTarget { numbers[source] = before }
+      return 0
+    }
+    let known = max(behind, since > 0 ? since - 1 : 0)
+    guard before > known else { return 0 }
+    let count = before - known
+    giveUp(
+      GivenUp(
+        source: source, number: before, status: status,
+        problem: "\(count) up to this one waited until the log had no room for them: ask anew", at: now), count)
+    numbers[source] = before
+    return count
   }
 
-  private mutating func giveUp(_ lost: GivenUp) {
-    givenUp += 1
+  /// A notification lies behind the target now, whatever became of it.
+  package mutating func pass(_ number: UInt64, of source: UInt32, next: ChangePosition) {
+    position = next
+    guard let behind = numbers[source] else { return }
+    precondition(numbers.count <= NotifyLimits.sourcesPerTarget, "a log of \(numbers.count) sources")
+    numbers[source] = max(behind, number)
+  }
+
+  /// A notification that has waited too long.
+  package mutating func giveUp(_ lost: GivenUp, next: ChangePosition) {
+    giveUp(lost, 1)
+    pass(lost.number, of: lost.source, next: next)
+  }
+
+  private mutating func giveUp(_ lost: GivenUp, _ count: UInt64) {
+    precondition(count > 0, "nothing is given up")
+    givenUp += count
     last.append(lost)
     if last.count > Limits.pushDeadLetters { last.removeFirst() }
   }

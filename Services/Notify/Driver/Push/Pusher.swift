@@ -16,12 +16,20 @@ actor Pusher {
     let stored: StoredTarget
     /// nil: it has not been read yet.
     var progress: TargetProgress?
+    /// What the store has of it; nil: that is to be read.
+    var saved: TargetStore.Saved?
+
+    /// Its user can see that it has ended.
+    var hasVisiblyEnded: Bool { progress?.hasEnded == true && saved?.progress == progress }
   }
 
   /// What one turn of a target came to.
   private struct Turn {
+    let began: Int64
     var isBehind = false
-    var count = 0
+    /// Its server was called so often, the last time then.
+    var calls = 0
+    var lastCall: Int64 = 0
     var waitMilliseconds: Int64 = 0
   }
 
@@ -50,9 +58,14 @@ actor Pusher {
 
   // MARK: What there is
 
-  /// Takes in every target of the partition.
+  /// Takes in every target of the partition. What their logs got meanwhile nobody may have said.
   func load() async throws(CaravanError) {
-    for found in try await store.targets(in: partition) { take(found) }
+    let found = try await store.targets(in: partition)
+    for name in Set(targets.keys).subtracting(found.map(\.name)) { drop(name) }
+    for one in found {
+      take(one)
+      schedule.changed(one.name.log)
+    }
     kick.raise()
   }
 
@@ -80,7 +93,8 @@ actor Pusher {
       return
     }
     let isSame = targets[found.name]?.stored.registration == stored.registration
-    targets[found.name] = Target(stored: stored, progress: isSame ? targets[found.name]?.progress : nil)
+    let known = isSame ? targets[found.name] : nil
+    targets[found.name] = Target(stored: stored, progress: known?.progress, saved: known?.saved)
     schedule.put(found.name)
   }
 
@@ -108,53 +122,85 @@ actor Pusher {
   }
 
   private func turn(of name: TargetName) async {
-    let began = now
-    var turn = Turn()
-    do throws(CaravanError) { turn = try await push(to: name) } catch {
+    var turn = Turn(began: now)
+    do throws(CaravanError) { try await push(to: name, &turn) } catch {
       // The store or the push service is away: that says nothing of the target.
-      turn = Turn(isBehind: true, waitMilliseconds: NotifyLimits.pushBusyMilliseconds)
+      turn.isBehind = true
+      turn.waitMilliseconds = max(turn.waitMilliseconds, NotifyLimits.pushBusyMilliseconds)
       host.log.debug("a push target waits", [.user: name.log.user.text, .error: error])
     }
-    let hasEnded = targets[name]?.progress?.hasEnded ?? false
+    let target = targets[name]
+    let pace = PushPace(perMinute: target?.stored.perMinute ?? 0)
     schedule.ended(
       name, isBehind: turn.isBehind,
-      notBefore: hasEnded ? nil : max(now + turn.waitMilliseconds, began + Int64(turn.count) * spacing(of: name)))
+      notBefore: target?.hasVisiblyEnded == true
+        ? nil
+        : max(
+          now + turn.waitMilliseconds, pace.next(afterTurnAt: turn.began, calls: turn.calls, lastAt: turn.lastCall)))
     kick.raise()
   }
 
-  private func spacing(of name: TargetName) -> Int64 {
-    guard let perMinute = targets[name]?.stored.perMinute, perMinute > 0 else {
-      return NotifyLimits.pushSpacingMilliseconds
-    }
-    return max(NotifyLimits.pushSpacingMilliseconds, 60_000 / Int64(perMinute))
+  private func push(to name: TargetName, _ turn: inout Turn) async throws(CaravanError) {
+    guard let target = targets[name]?.stored else { return }
+    var progress = try await progress(of: name, target)
+    var failure: CaravanError?
+    do throws(CaravanError) { try await pushSome(to: name, target, &progress, &turn) } catch { failure = error }
+    // What was delivered or given up before something failed is so all the same.
+    try await keep(progress, of: name, target, &turn)
+    if let failure { throw failure }
   }
 
-  private func push(to name: TargetName) async throws(CaravanError) -> Turn {
-    guard let target = targets[name]?.stored else { return Turn() }
-    var progress = try await progress(of: name, target)
-    guard !progress.hasEnded else { return Turn() }
+  private func pushSome(
+    to name: TargetName, _ target: StoredTarget, _ progress: inout TargetProgress, _ turn: inout Turn
+  ) async throws(CaravanError) {
+    guard !progress.hasEnded else { return }
     let (entries, end, hasMore) = try await page(of: name.log, after: progress.position)
-    let before = progress
-    var turn = Turn(isBehind: hasMore)
+    let most = PushPace(perMinute: target.perMinute).callsPerTurn
+    turn.isBehind = true
     for entry in entries {
       let next = CaravanModel.ChangePosition(
         incarnation: end.incarnation, seq: entry.version, settled: end.settled)
-      guard !Task.isCancelled, try await carry(entry, to: name, target, &progress, next, &turn) else {
-        turn.isBehind = true
-        break
-      }
+      guard turn.calls < most, !Task.isCancelled,
+        try await carry(entry, to: name, target, &progress, next, &turn)
+      else { return }
     }
-    if turn.count == entries.count || !turn.isBehind { progress.position = end }
-    guard targets[name]?.stored == target else { return Turn(isBehind: true) }
+    turn.isBehind = hasMore
+    progress.position = end
+  }
+
+  /// What a target has come to is its user's to see, also where the store could not be told at first.
+  private func keep(
+    _ progress: TargetProgress, of name: TargetName, _ target: StoredTarget, _ turn: inout Turn
+  ) async throws(CaravanError) {
+    // One that wants others by now is still the same target, and has come so far.
+    guard isStill(target, name) else { return }
     targets[name]?.progress = progress
-    if progress != before { try await store.save(progress, of: name, target) }
-    return turn
+    guard let saved = targets[name]?.saved, saved.progress ?? Self.start(of: target) != progress else { return }
+    let version = try await store.save(progress, of: name, target, over: saved.version)
+    guard isStill(target, name) else { return }
+    guard let version else {
+      // Somebody else acts for the partition, or did: what they have come to counts.
+      targets[name]?.progress = nil
+      targets[name]?.saved = nil
+      turn.isBehind = true
+      return
+    }
+    targets[name]?.saved = TargetStore.Saved(progress: progress, version: version)
   }
 
   private func progress(of name: TargetName, _ target: StoredTarget) async throws(CaravanError) -> TargetProgress {
     if let known = targets[name]?.progress { return known }
-    if let saved = try await store.progress(of: name, target) { return saved }
-    return TargetProgress(position: target.from?.model())
+    let saved = try await store.progress(of: name, target)
+    if isStill(target, name) { targets[name]?.saved = saved }
+    return saved.progress ?? Self.start(of: target)
+  }
+
+  private func isStill(_ target: StoredTarget, _ name: TargetName) -> Bool {
+    targets[name]?.stored.registration == target.registration
+  }
+
+  private static func start(of target: StoredTarget) -> TargetProgress {
+    TargetProgress(position: target.from?.model())
   }
 
   /// The next entries of a log; of one that does not know the position any more, from its beginning.
@@ -184,33 +230,37 @@ actor Pusher {
     _ entry: CaravanWire.Entry, to name: TargetName, _ target: StoredTarget, _ progress: inout TargetProgress,
     _ next: CaravanModel.ChangePosition, _ turn: inout Turn
   ) async throws(CaravanError) -> Bool {
-    guard !entry.deleted, let past = LoggedNotification(entry), past.isWanted(by: target) else {
+    guard !entry.deleted, let past = LoggedNotification(entry) else {
       progress.position = next
-      turn.count += 1
       return true
     }
     let wall = host.clock.wallTime.milliseconds
+    metrics.pushesGivenUp.add(Int(clamping: progress.meet(past.number, of: past.source, since: past.since, at: wall)))
+    guard past.isWanted(by: target) else {
+      progress.pass(past.number, of: past.source, next: next)
+      return true
+    }
     let left = past.at + NotifyLimits.pushWorthMilliseconds - wall
     guard left > 0 else {
       progress.giveUp(past.lost(progress.status, progress.problem, at: wall), next: next)
       metrics.pushesGivenUp.add()
-      turn.count += 1
       return true
     }
     let request = DeliverRequest(
       target: target, id: Self.id(of: past, for: name, target), container: name.log.container.text,
       environment: name.log.environment.rawValue, notification: entry.body,
       seconds: UInt32(clamping: min(left, NotifyLimits.pushWorthMilliseconds) / 1_000), isRetry: progress.failures > 0)
+    (turn.calls, turn.lastCall) = (turn.calls + 1, now)
     let outcome = try await outcome(of: request, past, wall)
     if case .refused = outcome { metrics.pushesGivenUp.add() }
     if case .taken = outcome { metrics.pushes.add() }
     let isPast = progress.take(outcome, next: next, now: wall)
+    if isPast { progress.pass(past.number, of: past.source, next: next) }
     if case .later(_, _, let wait) = outcome {
       let pause = progress.pauseMilliseconds
       // A random part keeps targets that failed together from coming back together.
       turn.waitMilliseconds = max(wait, pause / 2 + Int64(host.random.below(UInt64(pause / 2 + 1))))
     }
-    if isPast { turn.count += 1 }
     return isPast
   }
 
@@ -224,7 +274,8 @@ actor Pusher {
         request, to: .service(.push, method: "deliver"), deadline: NotifyLimits.pushDeadline)
     } catch {
       if error.code == .unavailable { restsUntil = now + NotifyLimits.pushBusyMilliseconds }
-      guard !error.isTransient else { throw error }
+      // Only what is wrong with the request itself is so each time.
+      guard error.code == .invalidData || error.code == .limitExceeded else { throw error }
       return .refused(past.lost(0, error.message, at: wall))
     }
     switch reply.outcome {
@@ -242,32 +293,5 @@ actor Pusher {
     let text = "\(past.source)/\(past.number)/\(past.at)/\(name.id)"
     let digest = SHA256.hash(target.registration + Array(text.utf8))
     return "n_" + Base32.encode(Array(digest.bytes.prefix(20))).lowercased()
-  }
-}
-
-/// What of a log's record says where it goes.
-private struct LoggedNotification {
-  let subscription: String
-  let source: UInt32
-  let number: UInt64
-  let at: Int64
-
-  init?(_ entry: CaravanWire.Entry) {
-    guard let fields = try? RecordFields(body: entry.body) else { return nil }
-    func number(_ field: NotificationLog.Field) -> Int64 { fields[field.rawValue].integerValue ?? 0 }
-    subscription = fields[NotificationLog.Field.subscription.rawValue].textValue ?? ""
-    source = UInt32(clamping: number(.source))
-    self.number = UInt64(clamping: number(.number))
-    at = number(.at)
-  }
-
-  /// What is missing may concern every subscription.
-  func isWanted(by target: StoredTarget) -> Bool {
-    guard let wanted = target.target?.subscriptions, !wanted.isEmpty, !subscription.isEmpty else { return true }
-    return wanted.contains(subscription)
-  }
-
-  func lost(_ status: UInt32, _ problem: String, at wall: Int64) -> TargetProgress.GivenUp {
-    TargetProgress.GivenUp(source: source, number: number, status: status, problem: problem, at: wall)
   }
 }

@@ -52,55 +52,42 @@ struct TargetStore: Sendable {
 
   // MARK: Progress
 
-  /// How far a target has come; nil: it has not begun, or was another one then.
-  func progress(of name: TargetName, _ target: StoredTarget) async throws(CaravanError) -> TargetProgress? {
-    let zone = try states(of: name.log)
-    guard let entry = try await storage.fetch([PushTargets.record(name.log.container, name.id)], from: zone).first,
-      let stored: StoredTargetState = PushTargets.value(of: entry.body), stored.registration == target.registration
-    else { return nil }
-    return TargetProgress(stored)
+  /// What a record of the zone of states says.
+  struct Saved {
+    /// How far the target has come; nil: it has not begun, or was another one then.
+    let progress: TargetProgress?
+    /// nil: there is no such record.
+    let version: Seq?
   }
 
-  func save(_ progress: TargetProgress, of name: TargetName, _ target: StoredTarget) async throws(CaravanError) {
-    let stored = StoredTargetState(
-      registration: target.registration, position: progress.position.map { CaravanWire.ChangePosition($0) },
-      state: PushState(progress))
+  func progress(of name: TargetName, _ target: StoredTarget) async throws(CaravanError) -> Saved {
+    let zone = try states(of: name.log)
+    guard let entry = try await storage.fetch([PushTargets.record(name.log.container, name.id)], from: zone).first,
+      !entry.isDeleted
+    else { return Saved(progress: nil, version: nil) }
+    guard let stored: StoredTargetState = PushTargets.value(of: entry.body), stored.registration == target.registration
+    else { return Saved(progress: nil, version: entry.version) }
+    return Saved(progress: TargetProgress(stored), version: entry.version)
+  }
+
+  /// - Parameter version: that the record has as far as the caller knows.
+  /// - Returns: the version that it has now; nil: somebody else has written it.
+  func save(
+    _ progress: TargetProgress, of name: TargetName, _ target: StoredTarget, over version: Seq?
+  ) async throws(CaravanError) -> Seq? {
     let change = CaravanModel.Mutation(
-      name: PushTargets.record(name.log.container, name.id), base: .any,
-      change: .save(type: 0, body: PushTargets.body(of: stored), chunks: []))
-    _ = try await storage.commit(to: try states(of: name.log), [change])
+      name: PushTargets.record(name.log.container, name.id), base: version.map { .version($0) } ?? .absent,
+      change: .save(
+        type: 0, body: PushTargets.body(of: StoredTargetState(progress, registration: target.registration)),
+        chunks: []))
+    guard case .applied(let outcomes, _, _, _) = try await storage.commit(to: try states(of: name.log), [change]),
+      case .accepted(let written) = outcomes.first
+    else { return nil }
+    return written
   }
 
   private func states(of log: LogName) throws(CaravanError) -> ZoneID {
     try ZoneID(
       DatabaseID(container: .system, environment: log.environment, owner: log.user), PushTargets.stateZone)
-  }
-}
-
-extension TargetProgress {
-  init(_ stored: StoredTargetState) {
-    self.init(position: stored.position?.model())
-    guard let state = stored.state else { return }
-    (delivered, givenUp) = (state.delivered, state.givenUp)
-    (status, problem, hasEnded) = (state.status, state.problem, state.ended)
-    failingSince = state.failingSinceMilliseconds == 0 ? nil : Int64(clamping: state.failingSinceMilliseconds)
-    last = state.last.prefix(Limits.pushDeadLetters).map {
-      GivenUp(
-        source: $0.source, number: $0.number, status: $0.status, problem: $0.problem,
-        at: Int64(clamping: $0.atMilliseconds))
-    }
-  }
-}
-
-extension PushState {
-  init(_ progress: TargetProgress) {
-    self.init(
-      delivered: progress.delivered, givenUp: progress.givenUp, status: progress.status, problem: progress.problem,
-      failingSinceMilliseconds: UInt64(clamping: progress.failingSince ?? 0), ended: progress.hasEnded,
-      last: progress.last.map {
-        GivenUp(
-          source: $0.source, number: $0.number, status: $0.status, problem: $0.problem,
-          atMilliseconds: UInt64(clamping: $0.at))
-      })
   }
 }

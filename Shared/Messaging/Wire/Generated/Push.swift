@@ -203,15 +203,18 @@ public struct StoredTargetState: WireMessage, Equatable {
   public var registration: [UInt8]
   public var position: ChangePosition?
   public var state: PushState?
+  public var numbers: [SourceNumber]
 
   public init(
     registration: [UInt8] = [],
     position: ChangePosition? = nil,
-    state: PushState? = nil
+    state: PushState? = nil,
+    numbers: [SourceNumber] = []
   ) {
     self.registration = registration
     self.position = position
     self.state = state
+    self.numbers = numbers
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__StoredTargetState> {
@@ -219,6 +222,7 @@ public struct StoredTargetState: WireMessage, Equatable {
     if !registration.isEmpty { m.pointee.has_registration = 1; m.pointee.registration = arena.bytes(registration) }
     if let position { m.pointee.position = position.pack(into: &arena) }
     if let state { m.pointee.state = state.pack(into: &arena) }
+    (m.pointee.n_numbers, m.pointee.numbers) = arena.messages(numbers) { $0.pack(into: &$1) }
     return m
   }
 
@@ -226,6 +230,9 @@ public struct StoredTargetState: WireMessage, Equatable {
     registration = m.pointee.has_registration != 0 ? copyBytes(m.pointee.registration) : []
     position = if let p = m.pointee.position { try ChangePosition(c: p) } else { nil }
     state = if let p = m.pointee.state { try PushState(c: p) } else { nil }
+    numbers = try copyMessages(m.pointee.n_numbers, m.pointee.numbers) { (p) throws(WireError) in
+      try SourceNumber(c: p)
+    }
   }
 
   static let shape = 107
@@ -240,6 +247,45 @@ public struct StoredTargetState: WireMessage, Equatable {
 
   public init(decoding data: [UInt8]) throws(WireError) {
     self = try unpacked(data, Self.shape, caravan__v1__stored_target_state__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct SourceNumber: WireMessage, Equatable {
+  public var source: UInt32
+  public var number: UInt64
+
+  public init(
+    source: UInt32 = 0,
+    number: UInt64 = 0
+  ) {
+    self.source = source
+    self.number = number
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__SourceNumber> {
+    let m = arena.make(Caravan__V1__SourceNumber.self, caravan__v1__source_number__init)
+    if source != 0 { m.pointee.has_source = 1; m.pointee.source = source }
+    if number != 0 { m.pointee.has_number = 1; m.pointee.number = number }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__SourceNumber>) throws(WireError) {
+    source = m.pointee.has_source != 0 ? m.pointee.source : 0
+    number = m.pointee.has_number != 0 ? m.pointee.number : 0
+  }
+
+  static let shape = 108
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__source_number__get_packed_size(m)) { caravan__v1__source_number__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__source_number__unpack) { (m) throws(WireError) in
       try Self(c: m)
     }
   }
@@ -297,7 +343,7 @@ public struct PushState: WireMessage, Equatable {
     last = try copyMessages(m.pointee.n_last, m.pointee.last) { (p) throws(WireError) in try GivenUp(c: p) }
   }
 
-  static let shape = 108
+  static let shape = 109
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -351,7 +397,7 @@ public struct GivenUp: WireMessage, Equatable {
     atMilliseconds = m.pointee.has_at_milliseconds != 0 ? m.pointee.at_milliseconds : 0
   }
 
-  static let shape = 109
+  static let shape = 110
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -390,7 +436,7 @@ public struct RegisterTargetRequest: WireMessage, Equatable {
     container = try copyText(m.pointee.container)
   }
 
-  static let shape = 110
+  static let shape = 111
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -436,7 +482,7 @@ public struct RegisterTargetReply: WireMessage, Equatable {
     perMinute = m.pointee.has_per_minute != 0 ? m.pointee.per_minute : 0
   }
 
-  static let shape = 111
+  static let shape = 112
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -502,7 +548,7 @@ public struct DeliverRequest: WireMessage, Equatable {
     isRetry = m.pointee.has_is_retry != 0 ? m.pointee.is_retry != 0 : false
   }
 
-  static let shape = 112
+  static let shape = 113
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -551,7 +597,7 @@ public struct DeliverReply: WireMessage, Equatable {
     waitSeconds = m.pointee.has_wait_seconds != 0 ? m.pointee.wait_seconds : 0
   }
 
-  static let shape = 113
+  static let shape = 114
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -590,7 +636,7 @@ public struct PushTargetsRequest: WireMessage, Equatable {
     remove = try copyText(m.pointee.remove)
   }
 
-  static let shape = 114
+  static let shape = 115
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -638,7 +684,7 @@ public struct PushTargetsReply: WireMessage, Equatable {
     secret = try copyText(m.pointee.secret)
   }
 
-  static let shape = 115
+  static let shape = 116
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -677,7 +723,7 @@ public struct PushTargetStatus: WireMessage, Equatable {
     state = if let p = m.pointee.state { try PushState(c: p) } else { nil }
   }
 
-  static let shape = 116
+  static let shape = 117
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

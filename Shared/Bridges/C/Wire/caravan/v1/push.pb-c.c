@@ -232,6 +232,51 @@ void   caravan__v1__stored_target_state__free_unpacked
   assert(message->base.descriptor == &caravan__v1__stored_target_state__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__source_number__init
+                     (Caravan__V1__SourceNumber         *message)
+{
+  static const Caravan__V1__SourceNumber init_value = CARAVAN__V1__SOURCE_NUMBER__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__source_number__get_packed_size
+                     (const Caravan__V1__SourceNumber *message)
+{
+  assert(message->base.descriptor == &caravan__v1__source_number__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__source_number__pack
+                     (const Caravan__V1__SourceNumber *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__source_number__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__source_number__pack_to_buffer
+                     (const Caravan__V1__SourceNumber *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__source_number__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__SourceNumber *
+       caravan__v1__source_number__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__SourceNumber *)
+     protobuf_c_message_unpack (&caravan__v1__source_number__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__source_number__free_unpacked
+                     (Caravan__V1__SourceNumber *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__source_number__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__push_state__init
                      (Caravan__V1__PushState         *message)
 {
@@ -893,7 +938,7 @@ const ProtobufCMessageDescriptor caravan__v1__stored_target__descriptor =
   (ProtobufCMessageInit) caravan__v1__stored_target__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__stored_target_state__field_descriptors[3] =
+static const ProtobufCFieldDescriptor caravan__v1__stored_target_state__field_descriptors[4] =
 {
   {
     "registration",
@@ -931,8 +976,21 @@ static const ProtobufCFieldDescriptor caravan__v1__stored_target_state__field_de
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "numbers",
+    4,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__StoredTargetState, n_numbers),
+    offsetof(Caravan__V1__StoredTargetState, numbers),
+    &caravan__v1__source_number__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__stored_target_state__field_indices_by_name[] = {
+  3,   /* field[3] = numbers */
   1,   /* field[1] = position */
   0,   /* field[0] = registration */
   2,   /* field[2] = state */
@@ -940,7 +998,7 @@ static const unsigned caravan__v1__stored_target_state__field_indices_by_name[] 
 static const ProtobufCIntRange caravan__v1__stored_target_state__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor caravan__v1__stored_target_state__descriptor =
 {
@@ -950,11 +1008,62 @@ const ProtobufCMessageDescriptor caravan__v1__stored_target_state__descriptor =
   "Caravan__V1__StoredTargetState",
   "caravan.v1",
   sizeof(Caravan__V1__StoredTargetState),
-  3,
+  4,
   caravan__v1__stored_target_state__field_descriptors,
   caravan__v1__stored_target_state__field_indices_by_name,
   1,  caravan__v1__stored_target_state__number_ranges,
   (ProtobufCMessageInit) caravan__v1__stored_target_state__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__source_number__field_descriptors[2] =
+{
+  {
+    "source",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__SourceNumber, has_source),
+    offsetof(Caravan__V1__SourceNumber, source),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "number",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__SourceNumber, has_number),
+    offsetof(Caravan__V1__SourceNumber, number),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__source_number__field_indices_by_name[] = {
+  1,   /* field[1] = number */
+  0,   /* field[0] = source */
+};
+static const ProtobufCIntRange caravan__v1__source_number__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__source_number__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.SourceNumber",
+  "SourceNumber",
+  "Caravan__V1__SourceNumber",
+  "caravan.v1",
+  sizeof(Caravan__V1__SourceNumber),
+  2,
+  caravan__v1__source_number__field_descriptors,
+  caravan__v1__source_number__field_indices_by_name,
+  1,  caravan__v1__source_number__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__source_number__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor caravan__v1__push_state__field_descriptors[7] =

@@ -21,6 +21,7 @@ typedef struct Caravan__V1__Webhook Caravan__V1__Webhook;
 typedef struct Caravan__V1__PushTarget Caravan__V1__PushTarget;
 typedef struct Caravan__V1__StoredTarget Caravan__V1__StoredTarget;
 typedef struct Caravan__V1__StoredTargetState Caravan__V1__StoredTargetState;
+typedef struct Caravan__V1__SourceNumber Caravan__V1__SourceNumber;
 typedef struct Caravan__V1__PushState Caravan__V1__PushState;
 typedef struct Caravan__V1__GivenUp Caravan__V1__GivenUp;
 typedef struct Caravan__V1__RegisterTargetRequest Caravan__V1__RegisterTargetRequest;
@@ -153,10 +154,28 @@ struct  Caravan__V1__StoredTargetState
    */
   Caravan__V1__ChangePosition *position;
   Caravan__V1__PushState *state;
+  /*
+   * that lie behind it, the last of each source of the log
+   */
+  size_t n_numbers;
+  Caravan__V1__SourceNumber **numbers;
 };
 #define CARAVAN__V1__STORED_TARGET_STATE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__stored_target_state__descriptor) \
-    , 0, {0,NULL}, NULL, NULL }
+    , 0, {0,NULL}, NULL, NULL, 0,NULL }
+
+
+struct  Caravan__V1__SourceNumber
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_source;
+  uint32_t source;
+  protobuf_c_boolean has_number;
+  uint64_t number;
+};
+#define CARAVAN__V1__SOURCE_NUMBER__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__source_number__descriptor) \
+    , 0, 0, 0, 0 }
 
 
 struct  Caravan__V1__PushState
@@ -447,6 +466,25 @@ Caravan__V1__StoredTargetState *
 void   caravan__v1__stored_target_state__free_unpacked
                      (Caravan__V1__StoredTargetState *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__SourceNumber methods */
+void   caravan__v1__source_number__init
+                     (Caravan__V1__SourceNumber         *message);
+size_t caravan__v1__source_number__get_packed_size
+                     (const Caravan__V1__SourceNumber   *message);
+size_t caravan__v1__source_number__pack
+                     (const Caravan__V1__SourceNumber   *message,
+                      uint8_t             *out);
+size_t caravan__v1__source_number__pack_to_buffer
+                     (const Caravan__V1__SourceNumber   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__SourceNumber *
+       caravan__v1__source_number__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__source_number__free_unpacked
+                     (Caravan__V1__SourceNumber *message,
+                      ProtobufCAllocator *allocator);
 /* Caravan__V1__PushState methods */
 void   caravan__v1__push_state__init
                      (Caravan__V1__PushState         *message);
@@ -635,6 +673,9 @@ typedef void (*Caravan__V1__StoredTarget_Closure)
 typedef void (*Caravan__V1__StoredTargetState_Closure)
                  (const Caravan__V1__StoredTargetState *message,
                   void *closure_data);
+typedef void (*Caravan__V1__SourceNumber_Closure)
+                 (const Caravan__V1__SourceNumber *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__PushState_Closure)
                  (const Caravan__V1__PushState *message,
                   void *closure_data);
@@ -674,6 +715,7 @@ extern const ProtobufCMessageDescriptor caravan__v1__webhook__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__push_target__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__stored_target__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__stored_target_state__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__source_number__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__push_state__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__given_up__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__register_target_request__descriptor;
