@@ -152,6 +152,8 @@ public actor AppSession {
       return try shown(try await store.beginRead(try ReadRequest(request, table: table(request.table)), owner: owner))
     case .nextPage(let request): return try shown(try await store.nextPage(request.cursor, owner: owner))
     case .closeCursor(let request): await store.closeCursor(request.cursor, owner: owner)
+    case .openObjects(let request): return try await open(request)
+    case .readObject(let request) where request.publicDatabase: return try await askCloud(.readObject(request))
     case .readObject(let request): return try await readObject(request)
     case .deleteRows(let request):
       let rows = try await store.delete(table(request.table), selection: try request.selection?.store())
@@ -356,7 +358,7 @@ extension AppRequest.Kind {
   fileprivate var isOfDevice: Bool {
     switch self {
     case .setLink, .setPolicy, .resetDevice, .listApps, .allowApp, .forgetApp: true
-    case .hello, .status, .createTable, .updateTable, .resetTable, .dropTable, .beginWrite, .writeObject,
+    case .hello, .status, .createTable, .updateTable, .resetTable, .dropTable, .beginWrite, .openObjects, .writeObject,
       .truncateObject, .closeWrite, .beginRead, .nextPage, .closeCursor, .readObject, .deleteRows, .registerSync,
       .unregisterSync, .syncNow, .beginResolution, .conflictedRows, .resolveConflict, .endResolution, .watch, .taken,
       .listen, .queryCloud, .manageSubscriptions, .managePushTargets, .fetchRecords, .reserveNumbers, .changeRecords,

@@ -47,6 +47,7 @@ public actor LocalStore {
   let lossQueue: LossQueue
   let pushLog: PushLog
   let writes: WriteSessions
+  let cloudWrites: CloudWrites
   private let lock: DirectoryLock
 
   let openWrites: OpenWrites
@@ -112,6 +113,7 @@ public actor LocalStore {
     arrivals = Arrivals(repair: repair, resolutions: resolutions, cloudDamage: cloudDamage)
     lossQueue = LossQueue(writer: writer, openWrites: openWrites)
     pushLog = PushLog(arrivals: arrivals, lossQueue: lossQueue, refusals: refusals)
+    cloudWrites = CloudWrites(context: context, openWrites: openWrites)
     writes = WriteSessions(pushLog: pushLog, inPlace: InPlaceWrites(repair: repair))
   }
 
@@ -131,7 +133,7 @@ public actor LocalStore {
     slow.stopAll()
     lives.closeAll()
     readers.closeAll()
-    openWrites.all = [:]
+    (openWrites.all, openWrites.cloud) = ([:], [:])
     context.close()
     lock.release()
   }

@@ -150,9 +150,7 @@ struct WriteSessions: TablePart {
       openWrites.all[handle] = write
     }
     try body(&draft, &write.targets[row], (write.table, column))
-    let waiting = openWrites.all.values.reduce(draft.waitingBytes + write.waitingBytes) {
-      $1.table.app == write.table.app ? $0 + $1.waitingBytes : $0
-    }
+    let waiting = draft.waitingBytes + write.waitingBytes + openWrites.waitingBytes(of: write.table.app)
     if draft.isFull || waiting > StoreLimits.overlayBytesPerApp { _ = try draft.fold(chunkTable) }
     if write.targets[row].key == nil { uploadEarly(&draft, of: write.table) }
   }
