@@ -12,6 +12,7 @@ extension AppSession {
     case .reserveNumbers(let request): return try await reserve(request)
     case .changeRecords(let request): return try await change(request)
     case .readObject(let request): return try await read(request)
+    case .openObjects(let request): return try await open(request)
     default: preconditionFailure("\(request) is about no records of the cloud")
     }
   }
@@ -69,7 +70,7 @@ extension AppSession {
   }
 
   /// Opens objects that a change is to save.
-  func open(_ request: OpenObjects) async throws(CaravanError) -> AppReply.Kind {
+  private func open(_ request: OpenObjects) async throws(CaravanError) -> AppReply.Kind {
     try checkIsPublic(request.publicDatabase)
     return .writeOpened(
       WriteOpened(write: try await store.openCloudObjects(request.objects, of: app, owner: owner)))

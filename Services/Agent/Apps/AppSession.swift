@@ -152,8 +152,6 @@ public actor AppSession {
       return try shown(try await store.beginRead(try ReadRequest(request, table: table(request.table)), owner: owner))
     case .nextPage(let request): return try shown(try await store.nextPage(request.cursor, owner: owner))
     case .closeCursor(let request): await store.closeCursor(request.cursor, owner: owner)
-    case .openObjects(let request): return try await open(request)
-    case .readObject(let request) where request.publicDatabase: return try await askCloud(.readObject(request))
     case .readObject(let request): return try await readObject(request)
     case .deleteRows(let request):
       let rows = try await store.delete(table(request.table), selection: try request.selection?.store())
@@ -176,7 +174,8 @@ public actor AppSession {
       if request.table == NotificationLog.name { try await haveNotifications() }
       try await watch(table(request.table), request)
     case .taken(let taken): try await store.tell(table(taken.table), upTo: taken.number)
-    case .queryCloud, .manageSubscriptions, .managePushTargets, .fetchRecords, .reserveNumbers, .changeRecords:
+    case .queryCloud, .manageSubscriptions, .managePushTargets, .fetchRecords, .reserveNumbers, .changeRecords,
+      .openObjects:
       return try await askCloud(request)
     case .beginLive, .nextLive, .endLive: return try await live(request)
     case .listen(let request): _ = try await store.isSynced(table(request.table))
@@ -269,6 +268,7 @@ public actor AppSession {
   }
 
   private func readObject(_ request: ReadObject) async throws(CaravanError) -> AppReply.Kind {
+    if request.publicDatabase { return try await askCloud(.readObject(request)) }
     let slice = try await store.readObject(
       table(request.table), row: request.row, object: request.object, offset: request.offset,
       length: Int(request.length), cursor: request.cursor, copy: request.copy.store, owner: owner)

@@ -94,9 +94,6 @@ extension LocalStore {
   public func writeObject(
     _ handle: UInt64, row: Int, object: String, offset: UInt64, bytes: [UInt8], owner: UInt64
   ) throws(CaravanError) {
-    if openWrites.cloud[handle] != nil {
-      return try cloudWrites.write(handle, object: object, offset: offset, bytes: bytes, owner: owner)
-    }
     try writes.writeObject(handle, row: row, object: object, offset: offset, bytes: bytes, owner: owner)
   }
 
@@ -104,24 +101,18 @@ extension LocalStore {
   public func truncateObject(
     _ handle: UInt64, row: Int, object: String, size: UInt64, owner: UInt64
   ) throws(CaravanError) {
-    if openWrites.cloud[handle] != nil {
-      return try cloudWrites.truncate(handle, object: object, size: size, owner: owner)
-    }
     try writes.truncateObject(handle, row: row, object: object, size: size, owner: owner)
   }
 
-  // MARK: Records of the cloud
+  /// Opens objects of a record of the cloud; they are written as those of rows are, and abandoned.
+  public func openCloudObjects(_ objects: [String], of app: ContainerID, owner: UInt64) throws(CaravanError) -> UInt64 {
+    try writes.cloud.open(objects, of: app, owner: owner)
+  }
 
-  /// Opens objects of a record of the cloud for writing. They are written as those of rows are, and abandoned.
-  /// - Returns: a handle, as `openWrite` gives.
-  public func openCloudObjects(
-    _ objects: [String], of app: ContainerID, owner: UInt64
-  ) throws(CaravanError) -> UInt64 { try cloudWrites.open(objects, of: app, owner: owner) }
-
-  /// What a record has to hold for its objects to be what was written, by column. They stay open, and their bytes here.
-  public func cloudObjects(
-    _ handle: UInt64, owner: UInt64
-  ) throws(CaravanError) -> [String: Value] { try cloudWrites.objects(handle, owner: owner) }
+  /// What a record has to hold to have these objects, by column. They stay open.
+  public func cloudObjects(_ handle: UInt64, owner: UInt64) throws(CaravanError) -> [String: Value] {
+    try writes.cloud.objects(handle, owner: owner)
+  }
 
   // MARK: Closing
 
@@ -142,9 +133,7 @@ extension LocalStore {
 
   /// Forgets open writes; their rows stay as they were.
   public func abandonWrites(_ handles: [UInt64], owner: UInt64) throws(CaravanError) {
-    let rows = handles.filter { openWrites.cloud[$0] == nil }
-    for handle in Set(handles).subtracting(rows) { try cloudWrites.abandon(handle, owner: owner) }
-    if !rows.isEmpty || handles.isEmpty { try writes.abandon(rows, owner: owner) }
+    try writes.abandon(handles, owner: owner)
   }
 
   /// The same, of one.
@@ -156,7 +145,6 @@ extension LocalStore {
   public func release(owner: UInt64) {
     readers.closeAll(owner: owner)
     lives.closeAll(owner: owner)
-    cloudWrites.release(owner: owner)
     writes.release(owner: owner)
   }
 }

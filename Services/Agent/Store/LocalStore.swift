@@ -47,7 +47,6 @@ public actor LocalStore {
   let lossQueue: LossQueue
   let pushLog: PushLog
   let writes: WriteSessions
-  let cloudWrites: CloudWrites
   private let lock: DirectoryLock
 
   let openWrites: OpenWrites
@@ -113,7 +112,6 @@ public actor LocalStore {
     arrivals = Arrivals(repair: repair, resolutions: resolutions, cloudDamage: cloudDamage)
     lossQueue = LossQueue(writer: writer, openWrites: openWrites)
     pushLog = PushLog(arrivals: arrivals, lossQueue: lossQueue, refusals: refusals)
-    cloudWrites = CloudWrites(context: context, openWrites: openWrites)
     writes = WriteSessions(pushLog: pushLog, inPlace: InPlaceWrites(repair: repair))
   }
 

@@ -14,6 +14,7 @@ struct WriteSessions: TablePart {
   var retention: Retention { arrivals.retention }
   var writer: RowWriter { arrivals.writer }
   var openWrites: OpenWrites { arrivals.openWrites }
+  var cloud: CloudWrites { CloudWrites(context: openWrites.context, openWrites: openWrites) }
   var lossQueue: LossQueue { pushLog.lossQueue }
   var tolerances: Tolerances { catalog.tolerances }
   var batches: Batches { catalog.batches }
@@ -102,6 +103,9 @@ struct WriteSessions: TablePart {
   func writeObject(
     _ handle: UInt64, row: Int, object: String, offset: UInt64, bytes: [UInt8], owner: UInt64
   ) throws(CaravanError) {
+    guard openWrites.cloud[handle] == nil else {
+      return try cloud.write(handle, object: object, offset: offset, bytes: bytes, owner: owner)
+    }
     try withDraft(handle, row: row, object: object, owner: owner) { (draft, target, place) throws(CaravanError) in
       guard target.isCounted else { return try draft.write(bytes, at: offset, chunkTable) }
       var claimed = target
@@ -116,6 +120,9 @@ struct WriteSessions: TablePart {
   func truncateObject(
     _ handle: UInt64, row: Int, object: String, size: UInt64, owner: UInt64
   ) throws(CaravanError) {
+    guard openWrites.cloud[handle] == nil else {
+      return try cloud.truncate(handle, object: object, size: size, owner: owner)
+    }
     try withDraft(handle, row: row, object: object, owner: owner) { (draft, _, _) throws(CaravanError) in
       try draft.truncate(to: size, chunkTable)
     }

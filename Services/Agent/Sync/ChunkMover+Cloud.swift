@@ -63,3 +63,17 @@ extension ChunkMover {
     return chunks
   }
 }
+
+extension LinkGuard {
+  func scope(isUpload: Bool) -> Tickets<Ticket>.Scope {
+    Tickets<Ticket>.Scope(app: table.app, isUpload: isUpload, record: record)
+  }
+}
+
+extension RequestTicket {
+  init(_ scope: Tickets<Ticket>.Scope) {
+    self.init(container: scope.app.text, upload: scope.isUpload)
+    guard let record = scope.record else { return }
+    (database, self.record, version) = (.public, record.name, record.version)
+  }
+}

@@ -385,17 +385,3 @@ actor ChunkMover {
     return try await exchanger.chunks(request, in: Partition(ticket.partition), through: linkGuard)
   }
 }
-
-extension LinkGuard {
-  fileprivate func scope(isUpload: Bool) -> Tickets<Ticket>.Scope {
-    Tickets<Ticket>.Scope(app: table.app, isUpload: isUpload, record: record)
-  }
-}
-
-extension RequestTicket {
-  fileprivate init(_ scope: Tickets<Ticket>.Scope) {
-    self.init(container: scope.app.text, upload: scope.isUpload)
-    guard let record = scope.record else { return }
-    (database, self.record, version) = (.public, record.name, record.version)
-  }
-}

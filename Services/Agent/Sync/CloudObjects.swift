@@ -102,6 +102,7 @@ struct CloudObjectReads: Sendable {
   }
 
   private static func contradiction(_ object: CloudObjects.Key) -> CaravanError {
-    CaravanError(.internalError, "a chunk of an object of record '\(object.id)' has another length than the record says")
+    CaravanError(
+      .internalError, "a chunk of an object of record '\(object.id)' has another length than the record says")
   }
 }

@@ -29,8 +29,8 @@ extension DeviceSession {
 
   /// What a ticket in the public database is for. What is sent there is its user's, and nobody else's to name; what is
   /// fetched is of one record, which the user sees, at the version at which they do.
-  /// - Throws: `noSuchObject` for a record that is not there, or that the user may not see: the two are the same (CK-65);
-  ///   `serverRecordChanged` where it has another version by now.
+  /// - Throws: `noSuchObject` for a record that is not there, or that the user may not see: the two are the same
+  ///   (CK-65); `serverRecordChanged` where it has another version by now.
   private func publicSubject(
     of request: RequestTicket, in database: DatabaseID
   ) async throws(CaravanError) -> (DatabaseID, TicketGrant.Subject) {

@@ -287,7 +287,9 @@ extension CaravanWire.RecordChange {
     case .save(let record, let mode):
       var cells: [CaravanWire.Cell] = []
       let columns = mode == .allKeys ? record.changedColumns.union(record.cells.keys) : record.changedColumns
-      for column in columns.subtracting(record.contents.keys).sorted() { cells.append(try CaravanWire.Cell(column, record[column])) }
+      for column in columns.subtracting(record.contents.keys).sorted() {
+        cells.append(try CaravanWire.Cell(column, record[column]))
+      }
       self.init(
         number: number, id: record.id, basedOn: mode == .ifUnchanged ? record.version ?? 0 : nil, cells: cells)
       switch record.expiry {

@@ -124,7 +124,7 @@ extension FileReads {
       read: { Usage(bytes: $0.integer(0)) })
     let used = (zones ?? Usage()) + (chunks ?? Usage())
     guard case .container(let id, let environment) = account else { return used }
-    return try used + stagerCharges(of: id, in: environment, first...max(first, last))
+    return try used + StagerReads(reads: self).stagerCharges(of: id, in: environment, first...max(first, last))
   }
 
   /// By partition, those that the file has something of.

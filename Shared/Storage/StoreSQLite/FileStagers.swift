@@ -6,6 +6,7 @@ internal import CaravanStore
 /// beside those of the layout: who is not in it stages anew, so a file without it is whole.
 struct FileStagers: FilePart {
   let context: FileContext
+  private var known: StagerReads { StagerReads(reads: reads) }
 
   /// `charge`: what the account is charged for it besides the chunk itself (`StagerRules.charge`).
   private static let tables = """
@@ -24,20 +25,20 @@ struct FileStagers: FilePart {
     guard let author = view.stager else { return 0 }
     precondition(!author.isEmpty, "nobody stages chunks in a public database")
     let sizes = Dictionary(chunks.map { ($0.hash, $0.bytes.count) }, uniquingKeysWith: { first, _ in first })
-    let known = try reads.staged(Set(sizes.keys), in: database, by: author)
+    let there = try known.staged(Set(sizes.keys), in: database, by: author)
     var charged: Int64 = 0
-    for (hash, size) in sizes where !known.contains(hash) {
+    for (hash, size) in sizes where !there.contains(hash) {
       let charge = StagerRules.charge(bytes: size, isThere: try reads.chunk(hash, in: database) != nil)
       try db.run(
         "INSERT INTO stagers(database, author, hash, charge, until) VALUES (?, ?, ?, ?, ?)", database, author, hash,
         charge, keepUntil)
       charged += charge
     }
-    for hash in known { try keep(hash, in: database, by: author) }
-    if known.count < sizes.count {
+    for hash in there { try keep(hash, in: database, by: author) }
+    if there.count < sizes.count {
       let held = try db.first(
         "SELECT count(*) FROM stagers WHERE database = ? AND author = ?", database, author, read: { $0.integer(0) })
-      try StagerRules.check(held: Int(held ?? 0) - (sizes.count - known.count), adding: sizes.count - known.count)
+      try StagerRules.check(held: Int(held ?? 0) - (sizes.count - there.count), adding: sizes.count - there.count)
     }
     return charged
   }
@@ -48,7 +49,7 @@ struct FileStagers: FilePart {
     case .all: return true
     case .record: preconditionFailure("a record's chunks are kept by the record")
     case .staged(let author):
-      guard try reads.staged([hash], in: database, by: author).contains(hash) else { return false }
+      guard try known.staged([hash], in: database, by: author).contains(hash) else { return false }
       try keep(hash, in: database, by: author)
       return true
     }
@@ -73,7 +74,11 @@ struct FileStagers: FilePart {
   }
 }
 
-extension FileReads {
+/// What can be read of who has staged chunks, and of which chunks somebody sees.
+struct StagerReads {
+  let reads: FileReads
+  private var db: Connection { reads.db }
+
   /// Those of the chunks that a user has staged.
   func staged(
     _ hashes: some Collection<ChunkHash>, in database: Int64, by author: String
@@ -109,11 +114,12 @@ extension FileReads {
     switch view {
     case .all: return Set(hashes)
     case .staged(let author):
-      guard let id = try self.database(database) else { return [] }
+      guard let id = try reads.database(database) else { return [] }
       return try staged(hashes, in: id, by: author)
     case .record(let record):
-      guard record.zone.database == database, let zone = try zone(record.zone), zone.isAlive, zone.incarnation == record.incarnation,
-        let head = try head(of: record.name, in: zone.id), head.version == record.version, head.isLive(at: now),
+      guard record.zone.database == database, let zone = try reads.zone(record.zone), zone.isAlive,
+        zone.incarnation == record.incarnation,
+        let head = try reads.head(of: record.name, in: zone.id), head.version == record.version, head.isLive(at: now),
         head.holdsChunks
       else { return [] }
       let held = try db.first("SELECT chunks FROM entries WHERE key = ?", Key.make(zone.id, head.version)) { row in

@@ -110,9 +110,10 @@ extension FileState {
     let named = Set(commit.mutations.flatMap(\.chunks))
     guard !named.isEmpty else { return }
     let database = try zones.databaseID(of: commit.zone.database)
-    facts.unstaged = try named.subtracting(database.map { (id) throws(CaravanError) in
-      try reads.staged(named, in: id, by: stager)
-    } ?? [])
+    facts.unstaged = try named.subtracting(
+      database.map { (id) throws(CaravanError) in
+        try StagerReads(reads: reads).staged(named, in: id, by: stager)
+      } ?? [])
     guard let zone, !facts.unstaged.isEmpty else { return }
     for mutation in commit.mutations where !mutation.chunks.isEmpty {
       guard let head = facts.heads[mutation.name], head.holdsChunks else { continue }

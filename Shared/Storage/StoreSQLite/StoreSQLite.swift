@@ -202,7 +202,7 @@ public final class StoreSQLite: Store {
   ) async throws(CaravanError) -> Set<ChunkHash> {
     let now = clock.wallTime.milliseconds
     return try await file(database).read { (file) throws(CaravanError) in
-      try file.visible(hashes, in: database, as: view, now: now)
+      try StagerReads(reads: file).visible(hashes, in: database, as: view, now: now)
     }
   }
 

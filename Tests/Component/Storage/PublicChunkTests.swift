@@ -87,7 +87,9 @@ import Testing
       let changed = try await s.commit(Self.save("r", []), as: "ann/phone", 2)
       #expect(changed.outcomes.map(\.verdict) == [.accepted])
       #expect(
-        try await s.ask(ChunkRequest(ticket: s.ticket(), get: Self.photo.hash)).chunks == [Chunk(hash: Self.photo.hash)],
+        try await s.ask(ChunkRequest(ticket: s.ticket(), get: Self.photo.hash)).chunks == [
+          Chunk(hash: Self.photo.hash)
+        ],
         "the record is another one by now")
     }
   }

@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(
-    "CK-65: a chunk that another has staged, or a record has that one does not change, is missing as one that is nowhere",
+    "CK-65: a chunk that another has staged, or that a record has which one does not change, is missing to a commit",
     arguments: StoreKind.allCases)
   func commits(kind: StoreKind) async throws {
     try await Self.with(kind) { bench, zone in

@@ -30,7 +30,8 @@ import Testing
     return .push(push)
   }
 
-  private static func ticket(_ record: String, version: UInt64 = 0, upload: Bool = false) -> CaravanWire.Operation.Kind {
+  private static func ticket(_ record: String, version: UInt64 = 0, upload: Bool = false) -> CaravanWire.Operation.Kind
+  {
     .ticket(
       RequestTicket(container: "album", upload: upload, database: .public, record: record, version: version))
   }
