@@ -140,14 +140,7 @@ public actor AppSession {
     case .truncateObject(let request):
       try await store.truncateObject(
         request.write, row: Int(request.row), object: request.object, size: request.size, owner: owner)
-    case .closeWrite(let request):
-      guard !request.abandon else {
-        try await store.abandonWrites(request.writes, owner: owner)
-        return .writeClosed(WriteClosed())
-      }
-      let promise = WriteClass(await store.promise(ofWrites: request.writes))
-      let rows = try await store.closeWrites(request.writes, isAtomic: request.atomic, owner: owner)
-      return .writeClosed(WriteClosed(rows: rows, promise: promise))
+    case .closeWrite(let request): return try await close(request)
     case .beginRead(let request):
       return try shown(try await store.beginRead(try ReadRequest(request, table: table(request.table)), owner: owner))
     case .nextPage(let request): return try shown(try await store.nextPage(request.cursor, owner: owner))
@@ -222,6 +215,16 @@ public actor AppSession {
       ? try await store.write(table, cells: cells, selection: selection, intent: intent)
       : try await store.write(table, cells: cells, contents: contents, selection: selection, intent: intent)
     return .writeOpened(WriteOpened(rows: rows, promise: promise))
+  }
+
+  private func close(_ request: CloseWrite) async throws(CaravanError) -> AppReply.Kind {
+    guard !request.abandon else {
+      try await store.abandonWrites(request.writes, owner: owner)
+      return .writeClosed(WriteClosed())
+    }
+    let promise = WriteClass(await store.promise(ofWrites: request.writes))
+    let rows = try await store.closeWrites(request.writes, isAtomic: request.atomic, owner: owner)
+    return .writeClosed(WriteClosed(rows: rows, promise: promise))
   }
 
   private func beginDeletion(_ request: BeginWrite, in table: TableID) async throws(CaravanError) -> AppReply.Kind {

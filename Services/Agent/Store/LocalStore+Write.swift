@@ -27,17 +27,10 @@ extension LocalStore {
     _ table: TableID, cells: [CellValue], contents: [ObjectValue], selection: Selection? = nil,
     intent: WriteIntent = WriteIntent()
   ) async throws(CaravanError) -> [String] {
-    // Nobody else has the handle: no session is called 0. It is closed at once, so no crash finds it open.
     let values = try writer.checked(cells, of: try state(table), isInsert: selection == nil)
     let opened = try await open(
       .write(values), .closedAtOnce, in: table, contents.map(\.column), selection, intent, owner: 0)
-    do {
-      try fill(opened, contents, owner: 0)
-      return try closeWrite(opened.handle, owner: 0)
-    } catch {
-      try abandonWrite(opened.handle, owner: 0)
-      throw error
-    }
+    return try writes.complete(opened, contents)
   }
 
   /// Opens objects for writing: of a new row, or of every row of the selection. Nothing changes before `closeWrites`.

@@ -26,8 +26,9 @@ enum AppRecordCommands {
       "publish", "Saves a record in the database that all users of the app share.",
       operands("TABLE ID [COLUMN=VALUE|COLUMN=@FILE ...]", from: 2),
       details: """
-        ID is the record's name. Columns that are not named stay as they are; objects come from files. Without a table of
-        this name on this device, values that look like numbers are numbers: create the table first where they are texts.
+        ID is the record's name. Columns that are not named stay as they are; objects come from files. Without a table
+        of this name on this device, values that look like numbers are numbers: create the table first where they are
+        texts.
         """ + "\n" + TypedText.help, flags: [base, merge, remove, life, end]
     ) { session in try await publish(session) },
     AppSession.tool(

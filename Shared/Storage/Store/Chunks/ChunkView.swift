@@ -38,8 +38,8 @@ public enum StagerRules {
     guard held + added <= StoreLimits.chunksStagedByUser else {
       throw CaravanError(
         .limitExceeded,
-        "a user has sent \(held) chunks to a public database within the hour, of \(StoreLimits.chunksStagedByUser) at most: "
-          + "send the other objects later")
+        "a user has sent \(held) chunks to a public database within the hour, where \(StoreLimits.chunksStagedByUser) "
+          + "may be: send the other objects later")
     }
   }
 
