@@ -173,10 +173,3 @@ final class StoreFixture {
 
   static func noise(_ count: Int, seed: UInt64 = 7) -> [UInt8] { SeededRandom(seed: seed).bytes(count) }
 }
-
-extension LocalStore {
-  /// The app's tables, in the order of their creation.
-  func tableNames(of app: ContainerID) -> [String] {
-    tables.values.filter { $0.table.app == app }.sorted { $0.number < $1.number }.map(\.table.name)
-  }
-}
