@@ -240,6 +240,7 @@ extension AppRequest {
   fileprivate var waitsForCloud: Bool {
     switch kind {
     case .syncNow, .queryCloud, .manageSubscriptions, .managePushTargets, .fetchRecords, .changeRecords: true
+    case .readObject(let read): read.publicDatabase
     default: false
     }
   }

@@ -11,6 +11,8 @@ extension AppSession {
     case .fetchRecords(let request): return try await fetch(request)
     case .reserveNumbers(let request): return try await reserve(request)
     case .changeRecords(let request): return try await change(request)
+    case .readObject(let request): return try await read(request)
+    case .openObjects(let request): return try await open(request)
     default: preconditionFailure("\(request) is about no records of the cloud")
     }
   }
@@ -39,27 +41,47 @@ extension AppSession {
     try checkIsPublic(request.publicDatabase)
     try Self.checkCount(request.changes.count, "changes")
     var edits: [RecordEdit] = []
-    for change in request.changes { edits.append(try RecordEdit(change)) }
+    for change in request.changes {
+      let objects = change.objects == 0 ? [:] : try await store.cloudObjects(change.objects, owner: owner)
+      edits.append(try RecordEdit(change, with: objects))
+    }
     try Self.checkAreDistinct(edits)
     try await store.checkNumbers(edits.map(\.number), epoch: request.epoch, of: app)
     let changes = RecordChanges(table: table(request.table), epoch: request.epoch, edits: edits)
     var outcomes: [CaravanWire.RecordOutcome] = []
-    for outcome in try await sync.cloud().change(changes) { outcomes.append(try answer(outcome)) }
+    for (outcome, edit) in zip(try await sync.cloud().change(changes), edits) {
+      outcomes.append(try answer(outcome, to: edit))
+    }
     return .changedRecords(ChangedRecords(outcomes: outcomes))
   }
 
   private func answer(
-    _ outcome: CaravanAgentSync.RecordOutcome
+    _ outcome: CaravanAgentSync.RecordOutcome, to edit: RecordEdit
   ) throws(CaravanError) -> CaravanWire.RecordOutcome {
     switch outcome {
     case .done(let version, let modified, let writer):
       CaravanWire.RecordOutcome(
         verdict: .done, version: version, modifiedMilliseconds: UInt64(max(0, modified)),
-        modifiedBy: modified > 0 ? writer : "")
+        modifiedBy: modified > 0 ? writer : "", objects: edit.objects)
     case .merged(let record): CaravanWire.RecordOutcome(verdict: .merged, row: try row(record))
     case .conflict(let record): CaravanWire.RecordOutcome(verdict: .conflict, row: try row(record))
     case .refused(let error): CaravanWire.RecordOutcome(verdict: .refused, failure: Failure(error))
     }
+  }
+
+  /// Opens objects that a change is to save.
+  private func open(_ request: OpenObjects) async throws(CaravanError) -> AppReply.Kind {
+    try checkIsPublic(request.publicDatabase)
+    return .writeOpened(
+      WriteOpened(write: try await store.openCloudObjects(request.objects, of: app, owner: owner)))
+  }
+
+  private func read(_ request: ReadObject) async throws(CaravanError) -> AppReply.Kind {
+    let question = CloudObjectQuestion(
+      table: table(request.table), id: request.row, column: request.object, version: request.version,
+      offset: request.offset, length: Int(request.length))
+    let slice = try await sync.cloud().read(question)
+    return .objectBytes(ObjectBytes(data: slice.bytes, size: slice.size))
   }
 
   private func row(_ record: ShownRecord?) throws(CaravanError) -> CaravanWire.Row? {
@@ -102,8 +124,11 @@ extension AppSession {
 }
 
 extension RecordEdit {
-  fileprivate init(_ change: RecordChange) throws(CaravanError) {
-    var columns: [String: CaravanModel.Value] = [:]
+  /// - Parameter objects: that it saves, by column.
+  fileprivate init(
+    _ change: RecordChange, with objects: [String: CaravanModel.Value]
+  ) throws(CaravanError) {
+    var columns = objects
     for cell in change.cells {
       guard columns.updateValue(try cell.model(), forKey: cell.column) == nil else {
         throw CaravanError(
@@ -119,6 +144,20 @@ extension RecordEdit {
       throw CaravanError(.invalidData, "the deletion of record '\(change.id.prefix(80))' has values: it takes none")
     }
     self.init(number: change.number, id: change.id, .delete, base: base)
+  }
+}
+
+extension RecordEdit {
+  /// Those that it saves.
+  fileprivate var objects: [ObjectInfo] {
+    guard case .save(let columns) = change else { return [] }
+    return columns.sorted { $0.key < $1.key }.compactMap { column, value in
+      switch value {
+      case .asset(let manifest): ObjectInfo(column: column, size: manifest.size)
+      case .assetList(_, let size): ObjectInfo(column: column, size: size)
+      default: nil
+      }
+    }
   }
 }
 

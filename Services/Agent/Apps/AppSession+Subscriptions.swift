@@ -58,7 +58,7 @@ extension AppRequest.Kind {
       .resetTable, .watch, .taken, .listen, .beginLive, .nextLive, .endLive:
       nil
     case .hello, .status, .setLink, .setPolicy, .resetDevice, .listApps, .allowApp, .forgetApp, .queryCloud,
-      .manageSubscriptions, .managePushTargets, .fetchRecords, .reserveNumbers:
+      .manageSubscriptions, .managePushTargets, .fetchRecords, .reserveNumbers, .openObjects:
       nil
     }
   }

@@ -140,14 +140,7 @@ public actor AppSession {
     case .truncateObject(let request):
       try await store.truncateObject(
         request.write, row: Int(request.row), object: request.object, size: request.size, owner: owner)
-    case .closeWrite(let request):
-      guard !request.abandon else {
-        try await store.abandonWrites(request.writes, owner: owner)
-        return .writeClosed(WriteClosed())
-      }
-      let promise = WriteClass(await store.promise(ofWrites: request.writes))
-      let rows = try await store.closeWrites(request.writes, isAtomic: request.atomic, owner: owner)
-      return .writeClosed(WriteClosed(rows: rows, promise: promise))
+    case .closeWrite(let request): return try await close(request)
     case .beginRead(let request):
       return try shown(try await store.beginRead(try ReadRequest(request, table: table(request.table)), owner: owner))
     case .nextPage(let request): return try shown(try await store.nextPage(request.cursor, owner: owner))
@@ -174,7 +167,8 @@ public actor AppSession {
       if request.table == NotificationLog.name { try await haveNotifications() }
       try await watch(table(request.table), request)
     case .taken(let taken): try await store.tell(table(taken.table), upTo: taken.number)
-    case .queryCloud, .manageSubscriptions, .managePushTargets, .fetchRecords, .reserveNumbers, .changeRecords:
+    case .queryCloud, .manageSubscriptions, .managePushTargets, .fetchRecords, .reserveNumbers, .changeRecords,
+      .openObjects:
       return try await askCloud(request)
     case .beginLive, .nextLive, .endLive: return try await live(request)
     case .listen(let request): _ = try await store.isSynced(table(request.table))
@@ -223,6 +217,16 @@ public actor AppSession {
     return .writeOpened(WriteOpened(rows: rows, promise: promise))
   }
 
+  private func close(_ request: CloseWrite) async throws(CaravanError) -> AppReply.Kind {
+    guard !request.abandon else {
+      try await store.abandonWrites(request.writes, owner: owner)
+      return .writeClosed(WriteClosed())
+    }
+    let promise = WriteClass(await store.promise(ofWrites: request.writes))
+    let rows = try await store.closeWrites(request.writes, isAtomic: request.atomic, owner: owner)
+    return .writeClosed(WriteClosed(rows: rows, promise: promise))
+  }
+
   private func beginDeletion(_ request: BeginWrite, in table: TableID) async throws(CaravanError) -> AppReply.Kind {
     guard request.hold, request.cells.isEmpty, request.objects.isEmpty, request.contents.isEmpty else {
       throw CaravanError(.invalidData, "a deletion among writes is held and has no values: delete rows for themselves")
@@ -267,6 +271,7 @@ public actor AppSession {
   }
 
   private func readObject(_ request: ReadObject) async throws(CaravanError) -> AppReply.Kind {
+    if request.publicDatabase { return try await askCloud(.readObject(request)) }
     let slice = try await store.readObject(
       table(request.table), row: request.row, object: request.object, offset: request.offset,
       length: Int(request.length), cursor: request.cursor, copy: request.copy.store, owner: owner)
@@ -356,7 +361,7 @@ extension AppRequest.Kind {
   fileprivate var isOfDevice: Bool {
     switch self {
     case .setLink, .setPolicy, .resetDevice, .listApps, .allowApp, .forgetApp: true
-    case .hello, .status, .createTable, .updateTable, .resetTable, .dropTable, .beginWrite, .writeObject,
+    case .hello, .status, .createTable, .updateTable, .resetTable, .dropTable, .beginWrite, .openObjects, .writeObject,
       .truncateObject, .closeWrite, .beginRead, .nextPage, .closeCursor, .readObject, .deleteRows, .registerSync,
       .unregisterSync, .syncNow, .beginResolution, .conflictedRows, .resolveConflict, .endResolution, .watch, .taken,
       .listen, .queryCloud, .manageSubscriptions, .managePushTargets, .fetchRecords, .reserveNumbers, .changeRecords,

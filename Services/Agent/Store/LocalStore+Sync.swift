@@ -121,11 +121,6 @@ extension LocalStore: SyncStore {
     try lifecycle.drop(table, discardingUnsent: discardingUnsent)
   }
 
-  /// The app's tables, in the order of their creation.
-  public func tableNames(of app: ContainerID) -> [String] {
-    tables.values.filter { $0.table.app == app }.sorted { $0.number < $1.number }.map(\.table.name)
-  }
-
   public func zoneIsGone(_ table: TableID) throws(CaravanError) -> ZoneVerdict { try lifecycle.zoneIsGone(table) }
   public func zoneIsThere(_ table: TableID) throws(CaravanError) { try lifecycle.zoneIsThere(table) }
 }

@@ -27,17 +27,10 @@ extension LocalStore {
     _ table: TableID, cells: [CellValue], contents: [ObjectValue], selection: Selection? = nil,
     intent: WriteIntent = WriteIntent()
   ) async throws(CaravanError) -> [String] {
-    // Nobody else has the handle: no session is called 0. It is closed at once, so no crash finds it open.
     let values = try writer.checked(cells, of: try state(table), isInsert: selection == nil)
     let opened = try await open(
       .write(values), .closedAtOnce, in: table, contents.map(\.column), selection, intent, owner: 0)
-    do {
-      try fill(opened, contents, owner: 0)
-      return try closeWrite(opened.handle, owner: 0)
-    } catch {
-      try abandonWrite(opened.handle, owner: 0)
-      throw error
-    }
+    return try writes.complete(opened, contents)
   }
 
   /// Opens objects for writing: of a new row, or of every row of the selection. Nothing changes before `closeWrites`.
@@ -102,6 +95,16 @@ extension LocalStore {
     _ handle: UInt64, row: Int, object: String, size: UInt64, owner: UInt64
   ) throws(CaravanError) {
     try writes.truncateObject(handle, row: row, object: object, size: size, owner: owner)
+  }
+
+  /// Opens objects of a record of the cloud; they are written as those of rows are, and abandoned.
+  public func openCloudObjects(_ objects: [String], of app: ContainerID, owner: UInt64) throws(CaravanError) -> UInt64 {
+    try writes.cloud.open(objects, of: app, owner: owner)
+  }
+
+  /// What a record has to hold to have these objects, by column. They stay open.
+  public func cloudObjects(_ handle: UInt64, owner: UInt64) throws(CaravanError) -> [String: Value] {
+    try writes.cloud.objects(handle, owner: owner)
   }
 
   // MARK: Closing

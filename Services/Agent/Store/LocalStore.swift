@@ -131,7 +131,7 @@ public actor LocalStore {
     slow.stopAll()
     lives.closeAll()
     readers.closeAll()
-    openWrites.all = [:]
+    (openWrites.all, openWrites.cloud) = ([:], [:])
     context.close()
     lock.release()
   }

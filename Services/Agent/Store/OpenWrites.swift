@@ -7,12 +7,14 @@ final class OpenWrites: StorePart {
   let context: StoreContext
   /// By handle.
   var all: [UInt64: OpenWrite] = [:]
+  /// Objects of records of the cloud, by handle.
+  var cloud: [UInt64: CloudWrite] = [:]
 
   init(_ context: StoreContext) { self.context = context }
 
   /// Chunks that nobody names go; open writes may hold some that nobody counts yet.
   func sweep() throws(CaravanError) {
-    if all.isEmpty { try chunkTable.sweep() }
+    if all.isEmpty, cloud.isEmpty { try chunkTable.sweep() }
   }
 
   func isOpen(_ table: TableID) -> Bool { all.values.contains { $0.table == table } }
@@ -25,12 +27,7 @@ final class OpenWrites: StorePart {
   func requireRoom(for write: OpenWrite) throws(CaravanError) {
     let app = write.table.app
     let others = all.values.filter { $0.table.app == app && $0.isHeld == write.isHeld }
-    guard write.isHeld else {
-      guard others.count < StoreLimits.openWritesPerApp else {
-        throw CaravanError(.limitExceeded, "app '\(app)' has \(others.count) open writes: close some")
-      }
-      return
-    }
+    guard write.isHeld else { return try requireRoom(beside: others.count, of: app) }
     guard others.count < StoreLimits.heldWritesPerApp else {
       throw CaravanError(
         .limitExceeded,
@@ -42,12 +39,27 @@ final class OpenWrites: StorePart {
     try Batches.check(rows: rows, bytes: bytes, of: app)
   }
 
+  /// - Parameter rows: writes of rows that the app has open.
+  func requireRoom(beside rows: Int, of app: ContainerID) throws(CaravanError) {
+    let open = rows + cloud.values.count { $0.app == app }
+    guard open < StoreLimits.openWritesPerApp else {
+      throw CaravanError(.limitExceeded, "app '\(app)' has \(open) open writes: close some")
+    }
+  }
+
+  /// Bytes of an app's objects that wait in memory to become chunks.
+  func waitingBytes(of app: ContainerID) -> Int {
+    let rows = all.values.reduce(0) { $1.table.app == app ? $0 + $1.waitingBytes : $0 }
+    return cloud.values.reduce(rows) { $1.app == app ? $0 + $1.waitingBytes : $0 }
+  }
+
   func chunksBeingWritten(_ hashes: [ChunkHash]) throws(CaravanError) -> [LocalChunk] {
     let reader = chunkReader(try database)
     let drafts = all.values.flatMap(\.targets).flatMap(\.drafts.values)
     var chunks: [LocalChunk] = []
     for hash in hashes {
-      let loose = drafts.lazy.compactMap { $0.loose[hash] }.first
+      let loose =
+        drafts.lazy.compactMap { $0.loose[hash] }.first ?? cloud.values.lazy.compactMap { $0.loose(hash) }.first
       guard let bytes = if let loose { try reader.bytes(loose) } else { try reader.bytes(hash) } else { continue }
       chunks.append(LocalChunk(hash: hash, bytes: bytes))
     }

@@ -16,6 +16,11 @@ public struct ObjectSlice: Sendable, Hashable {
   public let bytes: [UInt8]
   /// Of the whole object.
   public let size: UInt64
+
+  public init(bytes: [UInt8], size: UInt64) {
+    self.bytes = bytes
+    self.size = size
+  }
 }
 
 extension Readers {

@@ -49,6 +49,10 @@ extension WriteSessions {
 
   /// Forgets open writes; their rows stay as they were.
   func abandon(_ handles: [UInt64], owner: UInt64) throws(CaravanError) {
+    let objects = handles.filter { openWrites.cloud[$0] != nil }
+    for handle in Set(objects) { try cloud.abandon(handle, owner: owner) }
+    guard objects.isEmpty || objects.count < handles.count else { return }
+    let handles = handles.filter { !objects.contains($0) }
     let writes = try openWrites(handles, owner: owner)
     for handle in handles { openWrites.all[handle] = nil }
     try discard(writes)
@@ -137,6 +141,7 @@ extension WriteSessions {
 
   /// The owner has gone: frees its open writes, cursors and resolutions (SIM-43).
   func release(owner: UInt64) {
+    cloud.release(owner: owner)
     let writes = openWrites.all.filter { $0.value.owner == owner }
     for handle in writes.keys { openWrites.all[handle] = nil }
     var tables = Set(writes.values.map(\.table))

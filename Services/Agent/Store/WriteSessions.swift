@@ -14,6 +14,7 @@ struct WriteSessions: TablePart {
   var retention: Retention { arrivals.retention }
   var writer: RowWriter { arrivals.writer }
   var openWrites: OpenWrites { arrivals.openWrites }
+  var cloud: CloudWrites { CloudWrites(context: openWrites.context, openWrites: openWrites) }
   var lossQueue: LossQueue { pushLog.lossQueue }
   var tolerances: Tolerances { catalog.tolerances }
   var batches: Batches { catalog.batches }
@@ -97,11 +98,26 @@ struct WriteSessions: TablePart {
     }
   }
 
+  /// Gives objects of a write these contents and closes it at once, so that no crash finds it open. Nobody else has the
+  /// handle: no session is called 0.
+  func complete(_ opened: OpenedWrite, _ contents: [ObjectValue]) throws(CaravanError) -> [String] {
+    do throws(CaravanError) {
+      try fill(opened, contents, owner: 0)
+      return try close([opened.handle], owner: 0)
+    } catch {
+      try abandon([opened.handle], owner: 0)
+      throw error
+    }
+  }
+
   /// Puts bytes into an open object; beyond its end it grows, a gap is zeros.
   /// - Parameter row: index into the rows of the opened write.
   func writeObject(
     _ handle: UInt64, row: Int, object: String, offset: UInt64, bytes: [UInt8], owner: UInt64
   ) throws(CaravanError) {
+    guard openWrites.cloud[handle] == nil else {
+      return try cloud.write(handle, object: object, offset: offset, bytes: bytes, owner: owner)
+    }
     try withDraft(handle, row: row, object: object, owner: owner) { (draft, target, place) throws(CaravanError) in
       guard target.isCounted else { return try draft.write(bytes, at: offset, chunkTable) }
       var claimed = target
@@ -116,6 +132,9 @@ struct WriteSessions: TablePart {
   func truncateObject(
     _ handle: UInt64, row: Int, object: String, size: UInt64, owner: UInt64
   ) throws(CaravanError) {
+    guard openWrites.cloud[handle] == nil else {
+      return try cloud.truncate(handle, object: object, size: size, owner: owner)
+    }
     try withDraft(handle, row: row, object: object, owner: owner) { (draft, _, _) throws(CaravanError) in
       try draft.truncate(to: size, chunkTable)
     }
@@ -150,9 +169,7 @@ struct WriteSessions: TablePart {
       openWrites.all[handle] = write
     }
     try body(&draft, &write.targets[row], (write.table, column))
-    let waiting = openWrites.all.values.reduce(draft.waitingBytes + write.waitingBytes) {
-      $1.table.app == write.table.app ? $0 + $1.waitingBytes : $0
-    }
+    let waiting = draft.waitingBytes + write.waitingBytes + openWrites.waitingBytes(of: write.table.app)
     if draft.isFull || waiting > StoreLimits.overlayBytesPerApp { _ = try draft.fold(chunkTable) }
     if write.targets[row].key == nil { uploadEarly(&draft, of: write.table) }
   }

@@ -80,7 +80,7 @@ extension ChunkMover {
   }
 
   /// Goes on where it was cut off, as long as the same is asked for.
-  fileprivate func fetch(_ hash: ChunkHash, through linkGuard: LinkGuard) async throws(CaravanError) -> [UInt8] {
+  func fetch(_ hash: ChunkHash, through linkGuard: LinkGuard) async throws(CaravanError) -> [UInt8] {
     if begun.count >= Limits.chunksPerFrame, begun[hash] == nil { begun = [:] }
     var bytes = begun[hash] ?? []
     var isWhole = !bytes.isEmpty && ChunkHash(of: bytes) == hash
@@ -103,7 +103,7 @@ extension ChunkMover {
     return bytes
   }
 
-  fileprivate func forget(_ parts: [ChunkHash]) { for part in parts { begun[part] = nil } }
+  func forget(_ parts: [ChunkHash]) { for part in parts { begun[part] = nil } }
 
   /// - Returns: so many bytes of the chunk at most, and how many it has.
   private func part(

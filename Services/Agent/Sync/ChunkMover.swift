@@ -47,19 +47,20 @@ actor ChunkMover {
   /// The operation that asks for a ticket, to ride along where one will be needed; nil: there is one.
   func ticketOperation(_ scope: Scope) -> Operation.Kind? {
     guard tickets.take(0, for: scope, cloudMilliseconds: cloudNow) == nil else { return nil }
-    return .ticket(RequestTicket(container: scope.app.text, upload: scope.isUpload))
+    return .ticket(RequestTicket(scope))
   }
 
   func keep(_ ticket: Ticket, for scope: Scope) {
     tickets.add(ticket, for: scope, bytes: ticket.bytes, expires: Int64(clamping: ticket.expiresMilliseconds))
   }
 
+  func forgetTicket(of linkGuard: LinkGuard) { tickets.drop(linkGuard.scope(isUpload: false)) }
+
   private var cloudNow: Int64 { clock.wallTime.milliseconds + cloudOffset }
 
   private func ticket(for bytes: Int, _ scope: Scope, _ linkGuard: LinkGuard) async throws(CaravanError) -> Ticket {
     if let ticket = tickets.take(UInt64(bytes), for: scope, cloudMilliseconds: cloudNow) { return ticket }
-    let request = RequestTicket(container: scope.app.text, upload: scope.isUpload)
-    let result = try await exchanger.exchange([.ticket(request)], through: [linkGuard])[0]
+    let result = try await exchanger.exchange([.ticket(RequestTicket(scope))], through: [linkGuard])[0]
     guard case .ticket(let ticket) = result else { throw .unexpected(result, to: "a request for a ticket") }
     keep(ticket, for: scope)
     _ = tickets.take(UInt64(bytes), for: scope, cloudMilliseconds: cloudNow)
@@ -278,7 +279,7 @@ actor ChunkMover {
     return try await take(ask(for: needs, through: linkGuard), isPatched: isPatched, through: linkGuard)
   }
 
-  private func ask(for needs: [ChunkNeed], through linkGuard: LinkGuard) async throws(CaravanError) -> ChunkReply {
+  func ask(for needs: [ChunkNeed], through linkGuard: LinkGuard) async throws(CaravanError) -> ChunkReply {
     let bases = needs.contains { !$0.bases.isEmpty } ? needs.map { ChunkHash.joined($0.bases) } : []
     return try await message(Limits.chunkBatchBytes, isUpload: false, through: linkGuard) {
       ChunkRequest(ticket: $0, get: ChunkHash.joined(needs.map(\.hash)), bases: bases)
@@ -346,7 +347,7 @@ actor ChunkMover {
   // MARK: Both
 
   /// Messages of one table on their way at once: over a link that breaks each of them would be lost with it.
-  private var width: Int { exchanger.fragment.isUnbroken ? EngineLimits.chunkMessagesPerTable : 1 }
+  var width: Int { exchanger.fragment.isUnbroken ? EngineLimits.chunkMessagesPerTable : 1 }
 
   /// As small as can be, it goes again when it was lost.
   func carried(
@@ -369,7 +370,7 @@ actor ChunkMover {
   private func ticketed(
     _ bytes: Int, isUpload: Bool, through linkGuard: LinkGuard, _ request: @Sendable (Ticket) -> ChunkRequest
   ) async throws(CaravanError) -> ChunkReply {
-    let scope = Scope(app: linkGuard.table.app, isUpload: isUpload)
+    let scope = linkGuard.scope(isUpload: isUpload)
     do {
       return try await send(request(ticket(for: bytes, scope, linkGuard)), through: linkGuard)
     } catch {

@@ -1,5 +1,6 @@
 internal import CaravanAgentCore
 internal import CaravanAgentNetwork
+public import CaravanAgentStore
 public import CaravanModel
 internal import CaravanRuntime
 public import CaravanWire
@@ -20,6 +21,10 @@ public protocol CloudControl: Sendable {
   /// Changes records of the public database, each by itself (CK-25). The same edits may be asked for again.
   /// - Returns: what became of the first edits: at least of one.
   func change(_ changes: RecordChanges) async throws(CaravanError) -> [RecordOutcome]
+  /// Reads a part of an object of a record of the public database (CK-24).
+  /// - Throws: `noSuchObject` where there is no such record or object, or none that the user may see;
+  ///   `serverRecordChanged` where the record has another version than the one asked for.
+  func read(_ question: CloudObjectQuestion) async throws(CaravanError) -> ObjectSlice
   /// Saves, removes or lists where an app's notifications are pushed to (CK-85).
   func pushTargets(_ request: PushTargetsRequest, of app: ContainerID) async throws(CaravanError) -> PushTargetsReply
 }
@@ -51,9 +56,11 @@ extension CaravanError {
 
 /// The cloud over the device's connection.
 struct CloudCalls: CloudControl {
-  let exchanger: Exchanger
+  let dependencies: SyncDependencies
   let device: EnrolledDevice
-  let types: CloudTypes
+
+  private var exchanger: Exchanger { dependencies.exchanger }
+  private var records: CloudRecords { CloudRecords(dependencies) }
 
   func query(_ question: CloudQuestion) async throws(CaravanError) -> CloudPage {
     try await CloudQueries(exchanger: exchanger, device: device).ask(question)
@@ -66,11 +73,16 @@ struct CloudCalls: CloudControl {
   }
 
   func fetch(_ question: RecordsQuestion) async throws(CaravanError) -> [FoundCloudRecord] {
-    try await CloudRecords(exchanger: exchanger, types: types).fetch(question)
+    try await records.fetch(question)
   }
 
   func change(_ changes: RecordChanges) async throws(CaravanError) -> [RecordOutcome] {
-    try await CloudRecords(exchanger: exchanger, types: types).change(changes)
+    try await records.change(changes)
+  }
+
+  func read(_ question: CloudObjectQuestion) async throws(CaravanError) -> ObjectSlice {
+    try await CloudObjectReads(records: records, mover: dependencies.mover, known: dependencies.cloudObjects)
+      .read(question)
   }
 
   func pushTargets(

@@ -123,6 +123,8 @@ enum EditOutcome {
   case done(version: Seq, modified: Int64, writer: String)
   case merged(CaravanModel.Entry?)
   case conflict(CaravanModel.Entry?)
+  /// Nothing was done: these chunks of its objects are not there, or not the user's to name.
+  case missing([ChunkHash])
   case refused(CaravanError)
 
   /// nil: it has to be asked for again, as the answer had no room for a record.
@@ -133,7 +135,7 @@ enum EditOutcome {
       return
     }
     switch try reply.model() {
-    case .missing: self = .refused(.objectIsDamaged)
+    case .missing(let chunks): self = .missing(chunks)
     case .aborted: self = .refused(.numberWasUsed)
     case .applied(let outcomes, _, _, let time):
       guard outcomes.count == 1 else { throw .otherResult(to: "push") }
@@ -151,7 +153,7 @@ enum EditOutcome {
   var server: CaravanModel.Entry? {
     switch self {
     case .merged(let entry), .conflict(let entry): entry
-    case .done, .refused: nil
+    case .done, .missing, .refused: nil
     }
   }
 
@@ -161,6 +163,7 @@ enum EditOutcome {
     case .done(let version, let modified, let writer): .done(version: version, modified: modified, writer: writer)
     case .merged: .merged(record)
     case .conflict: .conflict(record)
+    case .missing: .refused(.objectIsDamaged)
     case .refused(let error): .refused(error)
     }
   }
@@ -193,7 +196,7 @@ extension Push {
 extension CaravanError {
   fileprivate static let noRoomForRecord = CaravanError(
     .serverBusy, "the cloud had no room for the record that it has: ask again in a moment", retryAfterMilliseconds: 100)
-  fileprivate static let objectIsDamaged = CaravanError(
+  static let objectIsDamaged = CaravanError(
     .chunksMissing,
     "the cloud has lost bytes of an object of the record: a device that has them heals it, or remove the object (null)")
   fileprivate static let numberWasUsed = CaravanError(

@@ -8,6 +8,11 @@ internal import CaravanWire
 struct CloudRecords: Sendable {
   let exchanger: Exchanger
   let types: CloudTypes
+  private let mover: ChunkMover
+
+  init(_ dependencies: SyncDependencies) {
+    (exchanger, types, mover) = (dependencies.exchanger, dependencies.cloudTypes, dependencies.mover)
+  }
 
   // MARK: Reading
 
@@ -87,23 +92,74 @@ struct CloudRecords: Sendable {
 
   // MARK: Changing
 
-  func change(_ changes: RecordChanges) async throws(CaravanError) -> [RecordOutcome] {
-    var outcomes = try await send(changes)
-    // A type that was removed, or lost with a restore, is agreed on anew; nothing was done in its name.
-    guard outcomes.contains(where: \.lacksType) else { return outcomes }
-    types.forget(changes.table)
-    var again = changes
-    again.edits = zip(changes.edits, outcomes).compactMap { $1.lacksType ? $0 : nil }
-    var rest = try await send(again)[...]
-    for index in outcomes.indices where outcomes[index].lacksType {
-      guard let outcome = rest.popFirst() else { return Array(outcomes.prefix(index)) }
-      outcomes[index] = outcome
+  /// What became of an edit so far.
+  private enum Sent {
+    case outcome(RecordOutcome)
+    /// The cloud lacks these chunks of its objects, or of what it knows the user may name.
+    case lacks([ChunkHash])
+
+    /// The cloud does not know the type under the id that it had.
+    var lacksType: Bool {
+      guard case .outcome(.refused(let error)) = self else { return false }
+      return error.code == .tableNotFound
     }
-    return outcomes
+
+    var lacksChunks: Bool { if case .lacks = self { true } else { false } }
+
+    var outcome: RecordOutcome {
+      switch self {
+      case .outcome(let outcome): outcome
+      case .lacks: .refused(.objectIsDamaged)
+      }
+    }
+  }
+
+  func change(_ changes: RecordChanges) async throws(CaravanError) -> [RecordOutcome] {
+    var sent = try await send(changes)
+    // A type that was removed, or lost with a restore, is agreed on anew; nothing was done in its name.
+    if sent.contains(where: \.lacksType) {
+      types.forget(changes.table)
+      sent = try await sendAgain(sent, of: changes, where: \.lacksType)
+    }
+    // First the list of a large object, and then what stands in it.
+    for _ in 0..<EngineLimits.stagingRounds where sent.contains(where: \.lacksChunks) {
+      sent = await upload(sent, of: changes)
+      if sent.contains(where: \.lacksChunks) {
+        sent = try await sendAgain(sent, of: changes, where: \.lacksChunks)
+      }
+    }
+    return sent.map(\.outcome)
+  }
+
+  /// Brings the cloud what edits lack. Those whose objects it does not take are refused.
+  private func upload(_ sent: [Sent], of changes: RecordChanges) async -> [Sent] {
+    var sent = sent
+    for (index, edit) in zip(sent.indices, changes.edits) {
+      guard case .lacks(let hashes) = sent[index] else { continue }
+      let linkGuard = LinkGuard(CloudRecordVersion(edit.id, version: 0), of: changes.table, .write)
+      do throws(CaravanError) { try await mover.send(written: hashes, through: linkGuard) } catch {
+        sent[index] = .outcome(.refused(error))
+      }
+    }
+    return sent
+  }
+
+  private func sendAgain(
+    _ sent: [Sent], of changes: RecordChanges, where isDue: (Sent) -> Bool
+  ) async throws(CaravanError) -> [Sent] {
+    var again = changes
+    again.edits = zip(changes.edits, sent).compactMap { isDue($1) ? $0 : nil }
+    var rest = try await send(again)[...]
+    var all = sent
+    for index in sent.indices where isDue(sent[index]) {
+      guard let outcome = rest.popFirst() else { return Array(all.prefix(index)) }
+      all[index] = outcome
+    }
+    return all
   }
 
   /// One frame.
-  private func send(_ changes: RecordChanges) async throws(CaravanError) -> [RecordOutcome] {
+  private func send(_ changes: RecordChanges) async throws(CaravanError) -> [Sent] {
     var frame = EditFrame(room: min(EngineLimits.bytesPerPush, exchanger.fragment.bytes))
     var agreement = EditAgreement(table: changes.table, types: types, exchanger: exchanger)
     for edit in changes.edits.prefix(EngineLimits.changesPerFrame) {
@@ -127,17 +183,15 @@ struct CloudRecords: Sendable {
     if let known = type, shown.contains(where: { $0.hasFields(beyond: known) }) {
       type = try await types.agree(of: changes.table, over: exchanger)
     }
-    var list: [RecordOutcome] = []
-    for outcome in all { list.append(try outcome.shown(type?.fields ?? [])) }
+    var list: [Sent] = []
+    for outcome in all {
+      if case .missing(let chunks) = outcome {
+        list.append(.lacks(chunks))
+      } else {
+        list.append(.outcome(try outcome.shown(type?.fields ?? [])))
+      }
+    }
     return list
-  }
-}
-
-extension RecordOutcome {
-  /// The cloud does not know the type under the id that it had.
-  fileprivate var lacksType: Bool {
-    guard case .refused(let error) = self else { return false }
-    return error.code == .tableNotFound
   }
 }
 

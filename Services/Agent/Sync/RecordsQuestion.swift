@@ -17,6 +17,28 @@ public struct RecordsQuestion: Sendable, Hashable {
   }
 }
 
+/// A part of an object of a record of the cloud.
+public struct CloudObjectQuestion: Sendable, Hashable {
+  /// The app and the name of the record type.
+  public var table: TableID
+  /// The record's name.
+  public var id: String
+  public var column: String
+  /// Of the record; 0: as it is.
+  public var version: Seq
+  public var offset: UInt64
+  public var length: Int
+
+  public init(table: TableID, id: String, column: String, version: Seq, offset: UInt64, length: Int) {
+    self.table = table
+    self.id = id
+    self.column = column
+    self.version = version
+    self.offset = offset
+    self.length = length
+  }
+}
+
 /// What an app changes in the cloud.
 public struct RecordChanges: Sendable, Hashable {
   /// The app and the name of the record type.

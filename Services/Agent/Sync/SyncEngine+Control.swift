@@ -68,7 +68,7 @@ extension SyncEngine: SyncControl {
   public func cloud(asReadOf table: TableID?) async throws(CaravanError) -> any CloudControl {
     if let table, !schedule.permits(Key(table, .read), isDemanded: false) { throw notPermitted(table) }
     do throws(CaravanError) { try await awaitConnection(else: .mayNotAsk) } catch { throw error.asAnswerToQuestion }
-    return CloudCalls(exchanger: exchanger, device: identity.device, types: dependencies.cloudTypes)
+    return CloudCalls(dependencies: dependencies, device: identity.device)
   }
 
   func endReservation(_ key: Key) { schedule.endReservation(key, isAwaited: waiters.isAwaited(key), at: moment) }

@@ -62,7 +62,8 @@ public actor SyncEngine: Service {
       store: store, exchanger: exchanger,
       mover: ChunkMover(
         store: store, exchanger: exchanger, clock: host.clock, metrics: metrics, totals: totals),
-      metrics: metrics, totals: totals, clock: host.clock, cloudTypes: CloudTypes(clock: host.clock))
+      metrics: metrics, totals: totals, clock: host.clock, cloudTypes: CloudTypes(clock: host.clock),
+      cloudObjects: CloudObjects())
   }
 
   /// Until `shutDown`. What is on its way then is cut off, as a crash would: the next start takes it up.

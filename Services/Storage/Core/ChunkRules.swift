@@ -34,6 +34,10 @@ package struct ChunkRules: Sendable {
     guard put.isEmpty || isUpload else {
       throw CaravanError(.notAuthenticated, "the ticket is for downloads: ask sync for one for uploads")
     }
+    // What is sent to a public database is not read there before a record has it.
+    guard wanted == 0 || !isUpload || !database.isPublic else {
+      throw CaravanError(.notAuthenticated, "the ticket is for uploads: ask sync for one for the record")
+    }
     guard max(put.count, wanted) <= Limits.chunksPerRequest else {
       throw CaravanError(
         .limitExceeded, "a request names more than \(Limits.chunksPerRequest) chunks: split it")

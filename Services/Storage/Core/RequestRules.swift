@@ -33,6 +33,13 @@ package enum RequestRules {
     }
   }
 
+  /// - Throws: `accessDenied` for a public database: who asks for chunks there without saying for whom gets none.
+  package static func check(hasItsOwnUser database: DatabaseID) throws(CaravanError) {
+    guard database.isPublic else { return }
+    throw CaravanError(
+      .accessDenied, "database \(database) is no user's own: its chunks are named by commits, and read with tickets")
+  }
+
   package static func check(parts hashes: [ChunkHash]) throws(CaravanError) {
     guard hashes.count <= Limits.chunksPerFrame else {
       throw CaravanError(.limitExceeded, "a frame in \(hashes.count) chunks: the limit is \(Limits.chunksPerFrame)")

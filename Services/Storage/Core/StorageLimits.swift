@@ -16,8 +16,8 @@ package enum StorageLimits {
   package static let chunkRequestsInFlight = 64
   /// A whole request, with the hashes of what it brings, asks for and names as bases.
   package static let chunkMessageBytes = 2 * Limits.chunkBatchBytes
-  /// Of a ticket as it is sent: three names and a seal.
-  package static let ticketMessageBytes = 1 << 10
+  /// Of a ticket as it is sent: five names and a seal.
+  package static let ticketMessageBytes = 2 << 10
   /// When a device may try again what was refused to it, where the refusal does not say.
   package static let retryAfterMilliseconds: UInt32 = 100
   /// Chunks that patches of one request are made of.

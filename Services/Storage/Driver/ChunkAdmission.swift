@@ -68,8 +68,8 @@ final class ChunkAdmission: Sendable {
     let stored = try await put(request.put, grant, mac: ticket.mac, now: now)
     let reply =
       request.most > 0
-      ? try await get(wanted, bases, Portion(request), stored, in: grant.database)
-      : ChunkReply(chunks: try await get(wanted, bases, in: grant.database), stored: ChunkHash.joined(stored))
+      ? try await get(wanted, bases, Portion(request), stored, grant)
+      : ChunkReply(chunks: try await get(wanted, bases, grant), stored: ChunkHash.joined(stored))
     rates.charge(reply.chunks.accesses, to: payer)
     return reply
   }
@@ -79,11 +79,11 @@ final class ChunkAdmission: Sendable {
     _ chunks: [Chunk], _ grant: TicketGrant, mac: [UInt8], now: Int64
   ) async throws(CaravanError) -> [ChunkHash] {
     guard !chunks.isEmpty else { return [] }
-    let opened = try await traffic.opened(chunks, in: grant.database)
-    let lacking = Set(try await store.missing(opened.map(\.hash), in: grant.database))
+    let opened = try await traffic.opened(chunks, in: grant.database, as: grant.view)
+    let lacking = Set(try await store.missing(opened.map(\.hash), in: grant.database, as: grant.view))
     let new = opened.filter { lacking.contains($0.hash) }
     try charge(new.reduce(0) { $0 + $1.bytes.count }, grant, mac: mac, now: now)
-    if !new.isEmpty { try await store.stage(new, in: grant.database) }
+    if !new.isEmpty { try await store.stage(new, in: grant.database, as: grant.view) }
     metrics.chunkBytesIn.add(chunks.reduce(0) { $0 + $1.data.count })
     return opened.map(\.hash)
   }
@@ -106,23 +106,24 @@ final class ChunkAdmission: Sendable {
   }
 
   private func get(
-    _ hashes: [ChunkHash], _ bases: [[ChunkHash]], _ portion: Portion, _ stored: [ChunkHash], in database: DatabaseID
+    _ hashes: [ChunkHash], _ bases: [[ChunkHash]], _ portion: Portion, _ stored: [ChunkHash], _ grant: TicketGrant
   ) async throws(CaravanError) -> ChunkReply {
     let names = ChunkHash.joined(stored)
     if portion.offset == 0 {
-      let chunks = try await get(hashes, bases, in: database, maxBytes: portion.most)
+      let chunks = try await get(hashes, bases, grant, maxBytes: portion.most)
       if (chunks.first?.data.count ?? 0) <= portion.most { return ChunkReply(chunks: chunks, stored: names) }
     }
-    return try await part(of: hashes, portion, names, in: database)
+    return try await part(of: hashes, portion, names, grant)
   }
 
   private func part(
-    of hashes: [ChunkHash], _ portion: Portion, _ stored: [UInt8], in database: DatabaseID
+    of hashes: [ChunkHash], _ portion: Portion, _ stored: [UInt8], _ grant: TicketGrant
   ) async throws(CaravanError) -> ChunkReply {
     guard let hash = hashes.first else {
       throw CaravanError(.invalidData, "a request begins at byte \(portion.offset) of no chunk: name one")
     }
-    guard let bytes = try await store.chunks([hash], in: database, maxBytes: portion.most).first?.bytes else {
+    let found = try await traffic.chunks([hash], in: grant.database, as: grant.view, maxBytes: portion.most)
+    guard let bytes = found.first?.bytes else {
       return ChunkReply(chunks: [Chunk(hash: hash.bytes)], stored: stored)
     }
     guard portion.offset < bytes.count else {
@@ -135,13 +136,24 @@ final class ChunkAdmission: Sendable {
   }
 
   private func get(
-    _ hashes: [ChunkHash], _ bases: [[ChunkHash]], in database: DatabaseID, maxBytes: Int = Limits.chunkBatchBytes
+    _ hashes: [ChunkHash], _ bases: [[ChunkHash]], _ grant: TicketGrant, maxBytes: Int = Limits.chunkBatchBytes
   ) async throws(CaravanError) -> [Chunk] {
     guard !hashes.isEmpty else { return [] }
-    let found = try await store.chunks(hashes, in: database, maxBytes: maxBytes)
-    let chunks = try await traffic.closed(found, bases: bases, in: database)
+    let found = try await traffic.chunks(hashes, in: grant.database, as: grant.view, maxBytes: maxBytes)
+    let chunks = try await traffic.closed(found, bases: bases, in: grant.database, as: grant.view)
     metrics.chunkBytesOut.add(chunks.reduce(0) { $0 + $1.data.count })
     return chunks
+  }
+}
+
+extension TicketGrant {
+  /// The chunks that it opens: those that its user sends, or those of its record.
+  fileprivate var view: ChunkView {
+    switch subject {
+    case .everything: .all
+    case .staged(let author): .staged(by: author)
+    case .record(let record): .record(record)
+    }
   }
 }
 

@@ -5,7 +5,7 @@ import CaravanWire
 
 /// Completes commits whose objects have lists: a record refers to the chunks that a list names as it does to the list.
 struct ListedChunks: Sendable {
-  let store: any Store
+  let traffic: ChunkTraffic
 
   enum Completion: Sendable {
     case complete([CaravanWire.Mutation])
@@ -13,15 +13,19 @@ struct ListedChunks: Sendable {
     case missing([ChunkHash])
   }
 
+  /// - Parameter view: of who commits: a list that is not in it is missing, whatever is in it.
   /// - Throws: `invalidData` when a chunk is no list of such an object; `limitExceeded`.
-  func complete(_ mutations: [CaravanWire.Mutation], in database: DatabaseID) async throws(CaravanError) -> Completion {
+  func complete(
+    _ mutations: [CaravanWire.Mutation], in database: DatabaseID, as view: ChunkView
+  ) async throws(CaravanError) -> Completion {
     var mutations = mutations
     var missing: [ChunkHash] = []
     var named = mutations.reduce(0) { $0 + $1.chunks.count / ChunkHash.byteCount }
     for index in mutations.indices where mutations[index].kind == .save {
       for asset in mutations[index].lists {
         let hash = try required(asset.listHash(), "list")
-        guard let bytes = try await store.chunks([hash], in: database, maxBytes: Limits.chunkBytes).first?.bytes else {
+        let found = try await traffic.chunks([hash], in: database, as: view, maxBytes: Limits.chunkBytes)
+        guard let bytes = found.first?.bytes else {
           missing.append(hash)
           continue
         }

@@ -32,7 +32,7 @@ struct StorageMethods: Sendable {
     self.actions = actions
     self.metrics = metrics
     traffic = ChunkTraffic(store: store, metrics: metrics)
-    lists = ListedChunks(store: store)
+    lists = ListedChunks(traffic: traffic)
     groups = GroupHandler(store: store, metrics: metrics, traffic: traffic, lists: lists)
   }
 
@@ -86,13 +86,14 @@ struct StorageMethods: Sendable {
 
   private func commit(_ request: CommitRequest, _ partition: Partition) async throws(CaravanError) -> CommitReply {
     let zone = try zone(request.zone, partition)
-    var brought = try await traffic.opened(coming: request.chunks, in: zone.database)
+    let view = ChunkView(of: request.writer, in: zone.database)
+    var brought = try await traffic.opened(coming: request.chunks, in: zone.database, as: view)
     var request = request
     if request.mutations.contains(where: { !$0.lists.isEmpty }) {
       // A list is read before what it lists is counted.
-      if !brought.isEmpty { try await store.stage(brought, in: zone.database) }
+      if !brought.isEmpty { try await store.stage(brought, in: zone.database, as: view) }
       brought = []
-      switch try await lists.complete(request.mutations, in: zone.database) {
+      switch try await lists.complete(request.mutations, in: zone.database, as: view) {
       case .complete(let mutations): request.mutations = mutations
       case .missing(let hashes): return CommitReply(.missing(hashes))
       }
@@ -234,6 +235,7 @@ struct StorageMethods: Sendable {
   ) async throws(CaravanError) -> MissingChunksReply {
     let database = try required(request.database, "database").model()
     try RequestRules.check(database, in: partition)
+    try RequestRules.check(hasItsOwnUser: database)
     let hashes = try ChunkHash.list(request.hashes)
     try RequestRules.check(hashes: hashes)
     return MissingChunksReply(hashes: ChunkHash.joined(try await store.missing(hashes, in: database)))
@@ -243,7 +245,8 @@ struct StorageMethods: Sendable {
   private func parcel(_ request: ParcelRequest, _ partition: Partition) async throws(CaravanError) -> ParcelReply {
     let database = try required(request.database, "database").model()
     try RequestRules.check(database, in: partition)
-    try await traffic.stage(request.put, in: database)
+    try RequestRules.check(hasItsOwnUser: database)
+    try await traffic.stage(request.put, in: database, as: .all)
     let wanted = try ChunkHash.list(request.get)
     try RequestRules.check(parts: wanted)
     guard !wanted.isEmpty else { return ParcelReply() }

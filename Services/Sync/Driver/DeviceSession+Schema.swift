@@ -63,20 +63,4 @@ extension DeviceSession {
     guard account.settle(taken: 0, needed: answer.count) else { throw Refusal.replyFull }
     return SchemaResult(answer: answer)
   }
-
-  /// Bulk bytes do not pass here: the ticket is for storage's chunk subject of the partition. It ends by storage's
-  /// time, which is not this machine's while either clock is wrong.
-  func ticket(_ request: RequestTicket) async throws(CaravanError) -> Ticket {
-    var database = try database(request.container, request.database)
-    if !request.record.isEmpty {
-      database = try await home(of: request.record, in: ZoneID(database, DefaultZone.name), isLook: !request.upload)
-        .database
-    }
-    let now = try await cloud.storage.time(of: Partition(of: database))
-    let expires = now.milliseconds + TicketSeal.lifetime.wholeMilliseconds
-    let bytes = request.bytes == 0 ? SyncLimits.ticketBytes : min(request.bytes, SyncLimits.ticketBytes)
-    return cloud.tickets.issue(
-      TicketGrant(
-        database: database, device: device, isUpload: request.upload, bytes: bytes, expiresMilliseconds: expires))
-  }
 }

@@ -8,7 +8,7 @@ import CaravanWire
 // type means by an id, another one does not.
 extension DeviceSession {
   /// In place of the fields of a record: nothing of its body is wanted.
-  private static let noFields: [UInt32] = [.max]
+  static let noFields: [UInt32] = [.max]
 
   /// Looks at the record before a mutation of it that would mix two types: a save of some of its fields, or a deletion
   /// that says which type it means.

@@ -262,7 +262,7 @@ extension AppRequest.Kind {
       .watch, .setPolicy, .taken, .resetTable, .resetDevice, .listen, .listApps, .allowApp, .forgetApp:
       []
     // An agent that knows these knows all cells.
-    case .manageSubscriptions, .managePushTargets, .fetchRecords, .reserveNumbers, .changeRecords: []
+    case .manageSubscriptions, .managePushTargets, .fetchRecords, .reserveNumbers, .changeRecords, .openObjects: []
     case .nextLive, .endLive: []
     case .beginLive(let request): request.selection?.arguments ?? []
     }

@@ -20,6 +20,8 @@ public enum ClientLimits {
   /// Changes of cloud records in one request, and their bytes; more go in others. One record is no larger.
   public static let changesPerRequest = 64
   public static let changeBytes = Limits.appMessageBytes - (4 << 10)
+  /// Of these, changes that bring objects: the agent has as many open at once, and those of the request before.
+  public static let objectsOpen = 16
   /// Cloud records that one request reads; more go in others.
   public static let fetchedRecords = Limits.recordsPerCommit
 

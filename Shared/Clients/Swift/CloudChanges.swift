@@ -72,6 +72,14 @@ public final class CloudChanges: Sendable {
       case .delete(let id): id
       }
     }
+
+    /// Objects that it brings.
+    var contents: [String: [UInt8]] {
+      switch self {
+      case .save(let record, _): record.contents
+      case .delete, .deleteIfUnchanged: [:]
+      }
+    }
   }
 
   private struct State {
@@ -79,6 +87,7 @@ public final class CloudChanges: Sendable {
     var numbers: CaravanWire.ReservedNumbers?
     /// Final ones.
     var outcomes: [CloudOutcome?]
+    var objects = CloudObjects()
   }
 
   /// In the order in which they are made.
@@ -101,6 +110,15 @@ public final class CloudChanges: Sendable {
     self.init(records.map { .save($0, mode) } + ids.map { .delete($0) })
   }
 
+  /// - Parameter objects: a write of the first change's objects.
+  init(saving record: CloudRecord, mode: CloudSaveMode, with objects: UInt64, on connection: AppConnection) {
+    changes = [.save(record, mode)]
+    state = Mutex(State(outcomes: [nil], objects: CloudObjects(of: 0, write: objects, on: connection)))
+  }
+
+  // What was sent of objects is not kept for changes that nobody can commit any more.
+  deinit { state.withLock { $0.objects.forgetAll() } }
+
   // MARK: Committing
 
   /// Sends what has no final outcome.
@@ -116,10 +134,13 @@ public final class CloudChanges: Sendable {
         next += 1
         continue
       }
-      let (request, indices): ([CaravanWire.RecordChange], [Int])
+      var (request, indices): ([CaravanWire.RecordChange], [Int])
       do throws(CaravanError) { (request, indices) = try self.request(from: next, outcomes, numbers) } catch {
         outcomes[next] = .refused(error)
         continue
+      }
+      for (place, index) in indices.enumerated() {
+        request[place].objects = try await objects(of: index, on: table.connection, isPublic: isPublic)
       }
       var message = CaravanWire.ChangeRecords(table: table.name, publicDatabase: isPublic, epoch: numbers.epoch)
       message.changes = request
@@ -129,10 +150,38 @@ public final class CloudChanges: Sendable {
       for (index, outcome) in zip(indices, answer.outcomes) {
         let known = try Self.outcome(outcome, of: changes[index])
         outcomes[index] = known
-        state.withLock { $0.outcomes[index] = known.isFinal ? known : nil }
+        state.withLock { state in
+          state.outcomes[index] = known.isFinal ? known : nil
+          if known.isFinal { state.objects.forget(index) }
+        }
       }
     }
     return outcomes.compactMap { $0 }
+  }
+
+  /// The write of a change's objects, which have gone to the agent; 0: it has none.
+  private func objects(
+    of index: Int, on connection: AppConnection, isPublic: Bool
+  ) async throws(CaravanError) -> UInt64 {
+    let contents = changes[index].contents
+    if let write = try state.withLock({ (state) throws(CaravanError) in
+      try state.objects.write(of: index, on: connection, isLost: contents.isEmpty)
+    }) {
+      return write
+    }
+    guard !contents.isEmpty else { return 0 }
+    let writer = try await connection.openObjects(contents.keys.sorted(), of: changes[index].id, isPublic: isPublic)
+    state.withLock { $0.objects.add(writer.write, of: index, on: connection) }
+    do throws(CaravanError) {
+      for (object, bytes) in contents.sorted(by: { $0.key < $1.key }) {
+        try await writer.write(bytes, to: object, at: 0)
+      }
+    } catch {
+      // Half an object is nobody's.
+      state.withLock { $0.objects.forget(index) }
+      throw error
+    }
+    return writer.write
   }
 
   /// - Returns: what goes in one message, and which changes these are.
@@ -141,7 +190,10 @@ public final class CloudChanges: Sendable {
     from first: Int, _ outcomes: [CloudOutcome?], _ numbers: CaravanWire.ReservedNumbers
   ) throws(CaravanError) -> ([CaravanWire.RecordChange], [Int]) {
     var (list, indices, bytes): ([CaravanWire.RecordChange], [Int], Int) = ([], [], 0)
+    var withObjects = 0
     for index in first..<changes.count where outcomes[index] == nil && list.count < ClientLimits.changesPerRequest {
+      if !changes[index].contents.isEmpty { withObjects += 1 }
+      guard withObjects <= ClientLimits.objectsOpen else { break }
       let change: CaravanWire.RecordChange
       do throws(CaravanError) {
         change = try CaravanWire.RecordChange(changes[index], number: numbers.first + UInt64(index))
@@ -202,8 +254,11 @@ public final class CloudChanges: Sendable {
     case .done:
       guard case .save(let draft, let mode) = change else { return outcome.version == 0 ? .missing : .deleted }
       let act = RowAct(milliseconds: outcome.modifiedMilliseconds, by: outcome.modifiedBy)
+      let written = outcome.objects.map { ($0.column, $0.size) }
       return .saved(
-        draft.saved(as: outcome.version, by: act, isNew: mode == .ifUnchanged && draft.version == nil))
+        draft.saved(
+          as: outcome.version, by: act, isNew: mode == .ifUnchanged && draft.version == nil,
+          Dictionary(written, uniquingKeysWith: { $1 })))
     }
   }
 
@@ -232,7 +287,9 @@ extension CaravanWire.RecordChange {
     case .save(let record, let mode):
       var cells: [CaravanWire.Cell] = []
       let columns = mode == .allKeys ? record.changedColumns.union(record.cells.keys) : record.changedColumns
-      for column in columns.sorted() { cells.append(try CaravanWire.Cell(column, record[column])) }
+      for column in columns.subtracting(record.contents.keys).sorted() {
+        cells.append(try CaravanWire.Cell(column, record[column]))
+      }
       self.init(
         number: number, id: record.id, basedOn: mode == .ifUnchanged ? record.version ?? 0 : nil, cells: cells)
       switch record.expiry {

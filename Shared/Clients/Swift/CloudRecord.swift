@@ -29,8 +29,11 @@ public struct CloudRecord: Sendable, Hashable {
   public let version: UInt64?
   /// By column; null ones are left out.
   public private(set) var cells: [String: Value]
-  /// Sizes in bytes of the objects it has, by column. They are not read or saved with the record.
+  /// Sizes in bytes of the objects it has, by column. `CloudTable.read` and `contents` read them.
   public let objects: [String: UInt64]
+  /// Whole new objects, by column, which the next save gives it. Large ones are better written piece by piece, by
+  /// `CloudTable.save(_:mode:objects:_:)`; a column that is set to null loses its object.
+  public var contents: [String: [UInt8]] = [:]
   /// Columns that were set since it was read.
   public private(set) var changedColumns: Set<String> = []
   /// When and by whom it was made; nil: it is new, or from before the cloud kept that. Users and devices are called as
@@ -91,8 +94,10 @@ public struct CloudRecord: Sendable, Hashable {
   }
 
   /// It as the cloud has taken it.
-  /// - Parameter isNew: nothing was there before.
-  func saved(as version: UInt64, by act: RowAct?, isNew: Bool) -> CloudRecord {
+  /// - Parameters:
+  ///   - isNew: nothing was there before.
+  ///   - written: sizes of the objects that were saved with it.
+  func saved(as version: UInt64, by act: RowAct?, isNew: Bool, _ written: [String: UInt64]) -> CloudRecord {
     let end: Int64? =
       switch expiry {
       case .keep: expires
@@ -100,7 +105,7 @@ public struct CloudRecord: Sendable, Hashable {
       case .at(let milliseconds): milliseconds
       case .after(let duration): act.map { $0.milliseconds + duration.wholeMilliseconds }
       }
-    let left = objects.filter { !changedColumns.contains($0.key) }
+    let left = objects.filter { !changedColumns.contains($0.key) }.merging(written) { $1 }
     return CloudRecord(
       id, version: version, cells: cells, objects: left, created: isNew ? act : created, modified: act, expires: end)
   }

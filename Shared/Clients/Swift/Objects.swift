@@ -92,6 +92,17 @@ public struct ObjectContents: AsyncSequence, Sendable {
   let row: String
   let side: RowSide
   let cursor: UInt64
+  /// Of a record of the cloud; nil: it is a row's on this device.
+  private var cloud: (version: UInt64, isPublic: Bool)?
+
+  init(table: Table, object: String, row: String, side: RowSide, cursor: UInt64) {
+    (self.table, self.object, self.row, self.side, self.cursor) = (table, object, row, side, cursor)
+  }
+
+  init(table: Table, object: String, row: String, cloudVersion: UInt64, in database: CloudDatabase) {
+    self.init(table: table, object: object, row: row, side: .mine, cursor: 0)
+    cloud = (cloudVersion, database == .public)
+  }
 
   /// Once a second piece is wanted, those behind it are asked for before they are.
   public struct AsyncIterator: AsyncIteratorProtocol {
@@ -143,7 +154,7 @@ public struct ObjectContents: AsyncSequence, Sendable {
     .readObject(
       CaravanWire.ReadObject(
         table: table.name, row: row, object: object, offset: offset, length: UInt32(clamping: count), cursor: cursor,
-        copy: side.wire))
+        copy: side.wire, publicDatabase: cloud?.isPublic ?? false, version: cloud?.version ?? 0))
   }
 
   /// All of it, in memory.

@@ -34,7 +34,7 @@ public struct CloudOrder: Sendable, Hashable {
 }
 
 /// A row as the cloud has it, on this device or not. It is always `clean`, and its objects are read once the table has
-/// the row.
+/// the row; those of public records by `CloudTable.contents`.
 public struct CloudRow: Sendable, Hashable {
   /// Where it lies: a table's rows are in the zone of the table's name.
   public let zone: String

@@ -19,6 +19,9 @@ extension Commit {
 
   /// About what it adds to a store.
   public var byteCount: Int { mutations.reduce(0) { $0 + $1.byteCount } }
+
+  /// Which chunks its writer may name, besides those of the records that it changes.
+  public var view: ChunkView { ChunkView(of: op.writer, in: zone.database) }
 }
 
 extension ZoneCommit.Write {
@@ -41,7 +44,7 @@ extension Store {
   public func commit(
     _ commit: Commit, bringing chunks: [ChunkBytes]
   ) async throws(CaravanError) -> CommitResult {
-    if !chunks.isEmpty { try await stage(chunks, in: commit.zone.database) }
+    if !chunks.isEmpty { try await stage(chunks, in: commit.zone.database, as: commit.view) }
     return try await self.commit(commit)
   }
 

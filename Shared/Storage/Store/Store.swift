@@ -20,8 +20,8 @@ public protocol Store: Sendable {
   /// Commits side by side, each for itself; what became of them in their order.
   func commit(_ commits: [Commit]) async -> [Result<CommitResult, CaravanError>]
 
-  /// Applies a commit with chunks that its records name: they are kept as by `stage`, where the store can in the
-  /// commit's own transaction.
+  /// Applies a commit with chunks that its records name: they are kept as by `stage`, staged by the commit's writer,
+  /// where the store can in the commit's own transaction.
   func commit(_ commit: Commit, bringing chunks: [ChunkBytes]) async throws(CaravanError) -> CommitResult
 
   /// What became of an op. One that never arrived is recorded as aborted and can never be applied later.
@@ -59,11 +59,21 @@ public protocol Store: Sendable {
 
   /// Keeps chunks for the staging lease, until a record or a group refers to them; a power cut may take them before
   /// that. They take the place of damaged ones. The caller has checked the hashes.
-  func stage(_ chunks: [ChunkBytes], in database: DatabaseID) async throws(CaravanError)
+  /// - Parameter view: who stages them in a public database, and may name them from then on.
+  /// - Throws: `quotaExceeded`; `limitExceeded` when the user has staged too much.
+  func stage(_ chunks: [ChunkBytes], in database: DatabaseID, as view: ChunkView) async throws(CaravanError)
 
   /// Those of `hashes` that the database lacks or cannot read, in the order given; the others are kept for the staging
   /// lease.
-  func missing(_ hashes: [ChunkHash], in database: DatabaseID) async throws(CaravanError) -> [ChunkHash]
+  /// - Parameter view: what is not in it is missing; not one record's.
+  func missing(
+    _ hashes: [ChunkHash], in database: DatabaseID, as view: ChunkView
+  ) async throws(CaravanError) -> [ChunkHash]
+
+  /// Those of `hashes` that are in a view. Whether their bytes can be read, `chunks` says.
+  func visible(
+    _ hashes: [ChunkHash], in database: DatabaseID, as view: ChunkView
+  ) async throws(CaravanError) -> Set<ChunkHash>
 
   /// As many of `hashes` as fit in `maxBytes` (the first always), in order; `nil` bytes for those it lacks, and for
   /// those whose bytes are damaged.
@@ -192,6 +202,14 @@ extension Store {
 
   public func fetch(_ names: [String], in zone: ZoneID) async throws(CaravanError) -> [Entry] {
     try await fetch(names, fields: nil, in: zone)
+  }
+
+  public func stage(_ chunks: [ChunkBytes], in database: DatabaseID) async throws(CaravanError) {
+    try await stage(chunks, in: database, as: .all)
+  }
+
+  public func missing(_ hashes: [ChunkHash], in database: DatabaseID) async throws(CaravanError) -> [ChunkHash] {
+    try await missing(hashes, in: database, as: .all)
   }
 }
 

@@ -7,6 +7,9 @@ public enum StoreLimits {
   public static let stagingLease: Duration = .seconds(3_600)
   /// After the lease, before the chunk is removed: who counts the lease from an answer counts it from a later moment.
   public static let stagingGrace: Duration = .seconds(600)
+  /// Chunks that one user may have staged in one public database at one time, named by a record or not: four objects
+  /// of the largest size within a lease.
+  public static let chunksStagedByUser = Limits.chunksPerObject * 4
   /// How long a group waits for its next part, or its commit.
   public static let groupLease: Duration = .seconds(3_600)
   /// How long it is told what became of a group, unless the operation is removed.

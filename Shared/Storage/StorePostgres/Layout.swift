@@ -237,7 +237,8 @@ enum Layout {
         if let found = try foundVersion(db) {
           guard (Migrations.oldest..<version).contains(found) else {
             try check(db, found)
-            return try DamageStatements.prepare(db)
+            try DamageStatements.prepare(db)
+            return try StagerStatements.prepare(db)
           }
           host.log.info("the store in PostgreSQL goes from layout \(found) to \(version)")
           if let complaint = try Migrations.run(db, from: found) { host.log.warning(complaint) }
@@ -263,7 +264,7 @@ enum Layout {
   }
 
   private static func make(_ db: Connection, random: any RandomSource) throws(PostgresError) {
-    for table in tables + DamageStatements.tables { try db.execute(table) }
+    for table in tables + DamageStatements.tables + StagerStatements.tables { try db.execute(table) }
     for statement in tuning { try? db.execute(statement) }
     let partitions = Partition.all.map { Int64($0.number) }
     var pipeline = Pipeline()

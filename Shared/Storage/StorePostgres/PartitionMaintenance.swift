@@ -9,6 +9,8 @@ struct PartitionMaintenance {
   struct Survey: Sendable {
     var purging: [Partition] = []
     var unreferenced: [Partition] = []
+    /// With users whose staging leases have ended.
+    var stagers: [Partition] = []
     var longLogs: [Partition] = []
     /// With groups to give up, to clear or to forget.
     var groups: [Partition] = []
@@ -20,7 +22,8 @@ struct PartitionMaintenance {
     var snapshots: [Partition] = []
 
     var isEmpty: Bool {
-      purging.isEmpty && unreferenced.isEmpty && longLogs.isEmpty && groups.isEmpty && leases.isEmpty
+      purging.isEmpty && unreferenced.isEmpty && stagers.isEmpty && longLogs.isEmpty && groups.isEmpty
+        && leases.isEmpty
     }
   }
 
@@ -35,13 +38,14 @@ struct PartitionMaintenance {
     return Survey(
       purging: partitions(try db.run(Surveys.purging)),
       unreferenced: partitions(try db.run(Surveys.unreferenced, now - Self.grace, Self.latestChunk(now))),
+      stagers: partitions(try db.run(StagerStatements.survey, now - Self.grace, Self.latestChunk(now))),
       longLogs: partitions(try db.run(Surveys.longLogs, StoreLimits.logEntriesKept)),
       groups: partitions(try db.run(GroupStatements.survey, now, Self.latestGroup(now))),
       leases: partitions(try db.run(Surveys.endedLeases, now - Self.leasesKept)),
       buried: partitions(try db.run(Surveys.buried)), snapshots: partitions(try db.run(Surveys.snapshots)))
   }
 
-  private static let grace = StoreLimits.stagingGrace.components.seconds * 1_000
+  static let grace = StoreLimits.stagingGrace.components.seconds * 1_000
 
   /// What is to be kept beyond these was staged, or begun, before the database's time went back (TRU-12).
   static func latestChunk(_ now: Int64) -> Int64 {

@@ -158,14 +158,18 @@ extension PartitionState {
 
 /// Chunks: their bytes once a database, counted references from records, and a time until which they are kept without.
 extension PartitionState {
-  /// - Throws: `quotaExceeded`, with nothing staged.
-  func stage(_ new: [ChunkBytes], in database: DatabaseID) throws(CaravanError) {
+  /// - Throws: `quotaExceeded` or `limitExceeded`, with nothing staged.
+  func stage(_ new: [ChunkBytes], in database: DatabaseID, as view: ChunkView) throws(CaravanError) {
     var added: [ChunkHash: Int] = [:]
     for chunk in new where chunks[Wants.Chunk(database: database, hash: chunk.hash)] == nil {
       added[chunk.hash] = chunk.bytes.count
     }
-    let growth = Usage(bytes: Int64(added.values.reduce(0, +)))
+    let noted = try stagers.note(new, in: database, as: view) { hash in
+      chunks[Wants.Chunk(database: database, hash: hash)] != nil
+    }
+    let growth = Usage(bytes: Int64(added.values.reduce(0, +)) + noted.charged)
     if let refusal = accounts.limited(of: database)?.refusal(of: growth) { throw refusal }
+    stagers = noted.stagers
     accounts.grow(database, by: growth)
     for chunk in new {
       let key = Wants.Chunk(database: database, hash: chunk.hash)
@@ -181,11 +185,12 @@ extension PartitionState {
     }
   }
 
-  /// Those of `hashes` that the database lacks or cannot read; the others are kept for the staging lease.
-  func missing(_ hashes: [ChunkHash], in database: DatabaseID) -> [ChunkHash] {
+  /// Those of `hashes` that the database lacks or cannot read, or that are not in the view; the others are kept for the
+  /// staging lease.
+  func missing(_ hashes: [ChunkHash], in database: DatabaseID, as view: ChunkView) -> [ChunkHash] {
     hashes.filter { hash in
       let key = Wants.Chunk(database: database, hash: hash)
-      guard isReadable(key) else { return true }
+      guard stagers.keep(hash, in: database, as: view), isReadable(key) else { return true }
       keep(key)
       return false
     }

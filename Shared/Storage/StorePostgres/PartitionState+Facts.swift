@@ -21,7 +21,19 @@ extension PartitionState {
         if let bytes = staged[key] ?? looked.lists[key] { try facts.add(list: hash, bytes: bytes) }
       }
     }
+    if let stager = commit.view.stager { lookForStager(of: commit, stager, zone, &facts) }
     return facts
+  }
+
+  /// In a public database a commit names chunks that its user has staged, or that a record has which it changes.
+  private func lookForStager(of commit: Commit, _ stager: String, _ zone: Zone?, _ facts: inout ZoneFacts) {
+    for mutation in commit.mutations where !mutation.chunks.isEmpty {
+      for hash in mutation.chunks where !stagers.have(hash, in: commit.zone.database, by: stager) {
+        facts.unstaged.insert(hash)
+      }
+      guard let zone else { continue }
+      facts.held[mutation.name] = heads[RecordKey(zone: zone.id, name: mutation.name)]?.chunks
+    }
   }
 
   private func answer(_ questions: ZoneQuestions, about zone: Int64, _ facts: inout ZoneFacts) {

@@ -71,6 +71,7 @@ private struct PartLoad {
   private let ops: [OpID]
   private let chunks: [Wants.Chunk]
   private let lists: [Wants.Chunk]
+  private var stagers: StagerQuestions
   private let leases: [String]
   private let accounts: [Account]
   private let footprints: [Wants.ReadPosition]
@@ -99,6 +100,7 @@ private struct PartLoad {
     ops = Array(wants.ops)
     chunks = Array(wants.chunks)
     lists = Array(wants.lists)
+    stagers = StagerQuestions(wants)
     leases = Array(wants.leases)
     groups = GroupQuestions(wants)
     accounts = Array(wants.accounts)
@@ -143,6 +145,7 @@ private struct PartLoad {
     }
     if !leases.isEmpty { leasesAt = pipeline.add(Statements.leases, number, leases + [LeaseHolder.forgotten]) }
     groups.ask(&pipeline, number)
+    stagers.ask(&pipeline, number)
     if !accounts.isEmpty { accountsAt = pipeline.add(Statements.accounts, number, accounts.map(\.key)) }
     for account in accounts where account.partition != partition {
       let home = Int32(account.partition.number)
@@ -174,6 +177,7 @@ private struct PartLoad {
     for (zone, at) in pastsAt { Self.read(lives: answers[at], of: zone, into: state) }
     if let at = leasesAt { for row in answers[at] { state.leases[row.text(0)] = LeaseHolder(row) } }
     try groups.read(answers, into: state)
+    stagers.read(answers, into: state)
     if let at = accountsAt { for row in answers[at] { state.accounts.read(accounts[row.ordinal], row) } }
     for (account, at) in homesAt { if let row = answers[at].first { state.accounts.read(quotaOf: account, row) } }
   }

@@ -20,6 +20,7 @@ struct GroupSave {
       addOps(state)
       addReadPositions(state)
       addChunks(state)
+      pipeline.add(stagersOf: state)
       addAccounts(state)
       addOwnership(state)
       pipeline.add(groupsOf: state)

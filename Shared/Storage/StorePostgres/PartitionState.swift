@@ -111,6 +111,7 @@ final class PartitionState {
   var floors: [Writer: UInt64] = [:]
   var ops: [OpID: Op] = [:]
   var chunks: [Wants.Chunk: Chunk] = [:]
+  var stagers = PartitionStagers()
   var leases: [String: LeaseHolder] = [:]
   var groups: [OpID: StagedGroup] = [:]
   /// Bodies of parts that are staged.

@@ -304,6 +304,9 @@ public final class StorePostgres: Store {
     try await work(on: survey.unreferenced.first) { (maintenance, partition) throws(PostgresError) in
       try maintenance.removeChunks(in: partition, clock: clock)
     }
+    try await work(on: survey.stagers.first) { (maintenance, partition) throws(PostgresError) in
+      try maintenance.removeStagers(in: partition, clock: clock)
+    }
     try await work(on: survey.longLogs.first) { (maintenance, partition) throws(PostgresError) in
       try maintenance.trimLog(of: partition)
     }

@@ -13,6 +13,13 @@ struct Wants {
     let hash: ChunkHash
   }
 
+  /// Who has staged a chunk in a public database.
+  struct Stager: Hashable {
+    let database: DatabaseID
+    let author: String
+    let hash: ChunkHash
+  }
+
   struct Part: Hashable {
     let op: OpID
     let number: Int
@@ -22,6 +29,7 @@ struct Wants {
   private(set) var records: Set<Record> = []
   private(set) var ops: Set<OpID> = []
   private(set) var chunks: Set<Chunk> = []
+  private(set) var stagers: Set<Stager> = []
   private(set) var leases: Set<String> = []
   /// Whose entries commits look into.
   private(set) var entries: Set<Record> = []
@@ -55,7 +63,7 @@ struct Wants {
     footprints.insert(ReadPosition(zone: commit.zone, writer: commit.op.writer))
     let questions = ZoneInquiry.likely(commit)
     add(records: questions.heads, entries: questions.entries, referrers: questions.referrers, of: commit.zone)
-    add(questions.chunks, in: commit.zone.database)
+    add(questions.chunks, in: commit.zone.database, as: commit.view)
     add(chargedFor: commit.zone.database)
     if commit.parts != nil { groups.insert(commit.op) }
     if let fence = commit.fence { leases.insert(fence.lease) }
@@ -99,8 +107,10 @@ struct Wants {
 
   mutating func add(_ zone: ZoneID) { zones.insert(zone) }
 
-  mutating func add(_ hashes: [ChunkHash], in database: DatabaseID) {
+  mutating func add(_ hashes: [ChunkHash], in database: DatabaseID, as view: ChunkView = .all) {
     for hash in hashes { chunks.insert(Chunk(database: database, hash: hash)) }
+    guard let author = view.stager else { return }
+    for hash in hashes { stagers.insert(Stager(database: database, author: author, hash: hash)) }
   }
 
   mutating func add(leases names: [String]) { leases.formUnion(names) }

@@ -122,7 +122,9 @@ extension FileReads {
       """, owner, "\(owner)#", "\(owner)$", container, ContainerID.system.text, account.environment.rawValue, first,
       last,
       read: { Usage(bytes: $0.integer(0)) })
-    return (zones ?? Usage()) + (chunks ?? Usage())
+    let used = (zones ?? Usage()) + (chunks ?? Usage())
+    guard case .container(let id, let environment) = account else { return used }
+    return try used + StagerReads(reads: self).stagerCharges(of: id, in: environment, first...max(first, last))
   }
 
   /// By partition, those that the file has something of.

@@ -9,10 +9,12 @@ final class FileChunks: FilePart {
   let context: FileContext
   private let zones: FileZones
   let accounts: FileAccounts
+  let stagers: FileStagers
   var knowledge = ChunkKnowledge()
 
   init(_ context: FileContext, zones: FileZones, accounts: FileAccounts) {
     self.context = context
+    stagers = FileStagers(context: context)
     self.zones = zones
     self.accounts = accounts
   }
@@ -22,8 +24,9 @@ final class FileChunks: FilePart {
   func number(of database: DatabaseID) throws(CaravanError) -> Int64? { try zones.databaseID(of: database) }
   func makeNumber(of database: DatabaseID) throws(CaravanError) -> Int64 { try zones.makeDatabase(database) }
 
-  func stage(_ chunks: [ChunkBytes], in database: DatabaseID) throws(CaravanError) {
+  func stage(_ chunks: [ChunkBytes], in database: DatabaseID, as view: ChunkView) throws(CaravanError) {
     let id = try makeNumber(of: database)
+    let charged = try stagers.note(chunks, in: id, as: view)
     let until = keepUntil
     var added = 0
     var bytes = 0
@@ -41,7 +44,7 @@ final class FileChunks: FilePart {
       added += 1
       bytes += chunk.bytes.count
     }
-    let growth = Usage(bytes: Int64(bytes))
+    let growth = Usage(bytes: Int64(bytes) + charged)
     if let refusal = try accounts.limited(of: database)?.refusal(of: growth) { throw refusal }
     try count(chunks: added, bytes: bytes, in: id)
     accounts.grow(database, by: growth)
@@ -57,14 +60,18 @@ final class FileChunks: FilePart {
     return (db.lastInsertedRow, nil)
   }
 
-  /// Those of `hashes` that the database lacks or cannot read; the others are kept for the staging lease.
-  func missing(_ hashes: [ChunkHash], in database: DatabaseID) throws(CaravanError) -> Checked<[ChunkHash]> {
+  /// Those of `hashes` that the database lacks or cannot read, or that are not in the view; the others are kept for the
+  /// staging lease.
+  func missing(
+    _ hashes: [ChunkHash], in database: DatabaseID, as view: ChunkView
+  ) throws(CaravanError) -> Checked<[ChunkHash]> {
     guard let id = try number(of: database) else { return .done(hashes) }
     guard let damaged = try check(hashes, in: id) else { return .mustRead(hashes) }
     let until = keepUntil
     var missing: [ChunkHash] = []
     for hash in hashes {
-      let row = damaged.contains(hash) ? nil : try readableChunk(hash, in: id)
+      let isStaged = try stagers.keep(hash, in: id, as: view)
+      let row = damaged.contains(hash) || !isStaged ? nil : try readableChunk(hash, in: id)
       if row == nil { missing.append(hash) } else { try keep(hash, in: id, until: until) }
     }
     return .done(missing)
@@ -159,10 +166,9 @@ final class FileChunks: FilePart {
       if let place = chunk.place { context.longChunks?.file.free(place..<place + chunk.size) }
       try count(chunks: -1, bytes: -chunk.size, in: chunk.database)
     }
-    if !dead.isEmpty {
-      accounts.forget()
-      knowledge.hasDamage = nil
-    }
-    return isRedating || dead.count == FileLimits.collectedChunks
+    let ended = try stagers.collect()
+    if !dead.isEmpty || ended > 0 { accounts.forget() }
+    if !dead.isEmpty { knowledge.hasDamage = nil }
+    return isRedating || max(dead.count, ended) == FileLimits.collectedChunks
   }
 }

@@ -99,7 +99,26 @@ extension FileState {
         if let bytes = try reads.bytes(of: list, in: database) { try facts.add(list: list, bytes: bytes) }
       }
     }
+    if let stager = commit.view.stager { try lookForStager(of: commit, stager, zone, &facts) }
     return facts
+  }
+
+  /// In a public database a commit names chunks that its user has staged, or that a record has which it changes.
+  private func lookForStager(
+    of commit: Commit, _ stager: String, _ zone: ZoneRecord?, _ facts: inout ZoneFacts
+  ) throws(CaravanError) {
+    let named = Set(commit.mutations.flatMap(\.chunks))
+    guard !named.isEmpty else { return }
+    let database = try zones.databaseID(of: commit.zone.database)
+    facts.unstaged = try named.subtracting(
+      database.map { (id) throws(CaravanError) in
+        try StagerReads(reads: reads).staged(named, in: id, by: stager)
+      } ?? [])
+    guard let zone, !facts.unstaged.isEmpty else { return }
+    for mutation in commit.mutations where !mutation.chunks.isEmpty {
+      guard let head = facts.heads[mutation.name], head.holdsChunks else { continue }
+      facts.held[mutation.name] = try chunks.chunks(ofEntry: Key.make(zone.id, head.version))
+    }
   }
 
   private func answer(

@@ -36,6 +36,7 @@ final class FileState: FilePart {
       (db) throws(CaravanError) in try place.registeredDevices(beside: db, number: number, files: options.files)
     }
     try DamageTables.prepare(db)
+    try FileStagers.prepare(db)
     let longChunks = try place.openChunks(options)
     let reads = FileReads(db: db, life: life, chunkFile: try place.readChunks())
     context = FileContext(db: db, reads: reads, longChunks: longChunks, clock: host.clock, metrics: metrics)

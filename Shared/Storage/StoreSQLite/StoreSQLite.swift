@@ -76,7 +76,7 @@ public final class StoreSQLite: Store {
   ) async throws(CaravanError) -> CommitResult {
     let bytes = chunks.reduce(commit.byteCount) { $0 + $1.bytes.count }
     let result = try await checked(in: commit.zone.database, bytes: bytes) { (file) throws(CaravanError) in
-      try file.chunks.stage(chunks, in: commit.zone.database)
+      try file.chunks.stage(chunks, in: commit.zone.database, as: commit.view)
       return try file.commit(commit)
     }
     return try await noting(result, of: commit)
@@ -179,16 +179,31 @@ public final class StoreSQLite: Store {
 
   // MARK: Chunks
 
-  public func stage(_ chunks: [ChunkBytes], in database: DatabaseID) async throws(CaravanError) {
+  public func stage(
+    _ chunks: [ChunkBytes], in database: DatabaseID, as view: ChunkView
+  ) async throws(CaravanError) {
     let bytes = chunks.reduce(0) { $0 + $1.bytes.count }
     // What a power cut takes is missing when a commit names it, and comes again.
     try await file(database).write(bytes: bytes, isDurable: false) { (file) throws(CaravanError) in
-      try file.chunks.stage(chunks, in: database)
+      try file.chunks.stage(chunks, in: database, as: view)
     }
   }
 
-  public func missing(_ hashes: [ChunkHash], in database: DatabaseID) async throws(CaravanError) -> [ChunkHash] {
-    try await checked(in: database) { (file) throws(CaravanError) in try file.chunks.missing(hashes, in: database) }
+  public func missing(
+    _ hashes: [ChunkHash], in database: DatabaseID, as view: ChunkView
+  ) async throws(CaravanError) -> [ChunkHash] {
+    try await checked(in: database) { (file) throws(CaravanError) in
+      try file.chunks.missing(hashes, in: database, as: view)
+    }
+  }
+
+  public func visible(
+    _ hashes: [ChunkHash], in database: DatabaseID, as view: ChunkView
+  ) async throws(CaravanError) -> Set<ChunkHash> {
+    let now = clock.wallTime.milliseconds
+    return try await file(database).read { (file) throws(CaravanError) in
+      try StagerReads(reads: file).visible(hashes, in: database, as: view, now: now)
+    }
   }
 
   public func chunks(

@@ -1,3 +1,4 @@
+import CaravanCrypto
 import CaravanModel
 import CaravanRuntime
 import CaravanStore
@@ -137,6 +138,33 @@ import Testing
       while try await bench.store.collect() {}
       let found = try await bench.store.chunks([x.hash, y.hash], in: zone.database, maxBytes: 1_000)
       #expect(found.map { $0.bytes != nil } == [false, true])
+    }
+  }
+
+  @Test(
+    "CK-08, CK-26: chunks that a list names are kept by a record that is made of some of its fields",
+    arguments: StoreKind.allCases)
+  func listed(kind: StoreKind) async throws {
+    try await StoreBench.with(kind) { bench in
+      let zone = try Sample.zone()
+      let part = Sample.chunk(1)
+      let manifest = AssetManifest(parts: [.init(hash: part.hash, length: 100)])
+      let bytes = CaravanWire.Asset(manifest).encoded()
+      let list = ChunkBytes(hash: try #require(ChunkHash(SHA256.hash(bytes).bytes)), bytes: bytes)
+      let body = RecordFields([1: .assetList(list.hash, size: 100)]).body
+      var save = CaravanModel.Mutation(
+        name: "r", base: .any, change: .save(type: 1, body: body, chunks: [list.hash, part.hash]))
+      save.terms = WriteTerms(scope: .changed)
+      try await bench.store.stage([list], in: zone.database)
+      #expect(try await bench.commit(zone, [save]) == .missing([part.hash]), "before there is such a record")
+      try await bench.store.stage([part], in: zone.database)
+      for _ in 0..<2 {
+        try await bench.commit(zone, [save])
+        bench.clock.advance(by: StoreLimits.stagingLease * 2)
+        while try await bench.store.collect() {}
+        let found = try await bench.store.chunks([list.hash, part.hash], in: zone.database, maxBytes: 1_000)
+        #expect(found.allSatisfy { $0.bytes != nil })
+      }
     }
   }
 

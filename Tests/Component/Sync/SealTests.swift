@@ -98,6 +98,8 @@ import Testing
     #expect(code { $0.expiresMilliseconds = .max } == .notAuthenticated)
     #expect(code { $0.mac = [] } == .notAuthenticated)
     #expect(code { $0.database = nil } == .invalidData)
+    #expect(code { $0.author = "bob" } == .notAuthenticated)
+    #expect(code { ($0.record, $0.zone) = ("r", "t") } == .notAuthenticated)
     #expect(throws: CaravanError.self) { try TicketSeal(key: otherKey).open(ticket, from: device, nowMilliseconds: 0) }
   }
 

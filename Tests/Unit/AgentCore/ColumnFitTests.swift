@@ -43,11 +43,12 @@ import Testing
     #expect(all.map(\.name) == ["text"])
   }
 
-  @Test("CK-07: other kinds, objects, and values that say no kind are refused")
+  @Test("CK-07: other kinds, and values that say no kind, are refused")
   func refuses() {
     #expect(Self.refusal(["text": .integer(1)]) == .schemaViolation)
     #expect(Self.refusal(["tags": .text("x")]) == .schemaViolation)
-    #expect(Self.refusal(["photo": .text("x")]) == .featureDisabled)
+    #expect(Self.refusal(["photo": .text("x")]) == .schemaViolation)
+    #expect(Self.refusal(["text": .asset(AssetManifest(parts: []))]) == .schemaViolation)
     #expect(Self.refusal(["new": .null]) == .schemaViolation)
     #expect(Self.refusal(["new": .list([])], in: nil) == .schemaViolation)
     #expect(Self.refusal(["size": .real(.nan)]) == .schemaViolation)

@@ -46,8 +46,7 @@ public enum ColumnFit: Sendable, Hashable {
   /// - Parameters:
   ///   - columns: what the app writes.
   ///   - type: as far as it is known; nil: there is none.
-  /// - Throws: `schemaViolation` or `limitExceeded` naming the column that takes no such value; `featureDisabled` for
-  ///   an object.
+  /// - Throws: `schemaViolation` or `limitExceeded` naming the column that takes no such value.
   public init(_ columns: [String: Value], in type: RecordType?) throws(CaravanError) {
     var values: [FieldValue] = []
     var lacking: [FieldDefinition] = []
@@ -56,7 +55,6 @@ public enum ColumnFit: Sendable, Hashable {
         lacking.append(try FieldDefinition(holding: value, named: name))
         continue
       }
-      guard field.kind != .object || value == .null else { throw .objectsAreNotSaved(name) }
       let column = SchemaText.Column(name: name, kind: field.kind, isList: field.isList)
       values.append(FieldValue(id: field.id, value: try column.taking(value)))
     }
@@ -86,7 +84,7 @@ extension FieldDefinition {
 }
 
 extension FieldKind {
-  /// nil: the value says nothing, or is an object.
+  /// nil: the value says nothing.
   fileprivate init?(ofOne value: Value) {
     switch value {
     case .text: self = .text
@@ -95,16 +93,8 @@ extension FieldKind {
     case .data: self = .data
     case .location: self = .location
     case .reference: self = .reference
-    case .null, .asset, .assetList, .list: return nil
+    case .asset, .assetList: self = .object
+    case .null, .list: return nil
     }
-  }
-}
-
-extension CaravanError {
-  fileprivate static func objectsAreNotSaved(_ column: String) -> CaravanError {
-    CaravanError(
-      .featureDisabled,
-      "column '\(column)' holds an object, and records of the cloud are saved without theirs: write it as a row of a "
-        + "table that is synced, or leave it out")
   }
 }

@@ -134,6 +134,10 @@ public enum EngineLimits {
   public static let notificationsWaiting = 64
   /// Changes of cloud records that one frame carries.
   public static let changesPerFrame = 64
+  /// Chunks of an object being written for a record of the cloud that are read for one upload message.
+  public static let writtenChunksTogether = Limits.chunkBatchBytes / Limits.chunkBytes
+  /// Objects of records of the cloud whose chunks are remembered between two pieces, up to twice as many.
+  public static let cloudObjectsKnown = 8
   /// Bytes of records of the cloud in one answer to an app; one record comes in any case.
   public static let recordBytesPerAnswer = 1 << 20
   /// So many numbers back a change of cloud records may be asked for again; as numbers grow with the milliseconds, that

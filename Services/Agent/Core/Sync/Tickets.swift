@@ -1,14 +1,28 @@
 public import CaravanModel
 
-/// Permissions to move chunks, kept while they last: one a database and direction.
+/// A record of the public database, and the version of which objects are read; 0: of which objects are sent.
+public struct CloudRecordVersion: Sendable, Hashable {
+  public let name: String
+  public let version: Seq
+
+  public init(_ name: String, version: Seq) {
+    self.name = name
+    self.version = version
+  }
+}
+
+/// Permissions to move chunks, kept while they last: one a database and direction, or record.
 public struct Tickets<Ticket: Sendable>: Sendable {
   public struct Scope: Sendable, Hashable {
     public let app: ContainerID
     public let isUpload: Bool
+    /// nil: of the app's private database.
+    public let record: CloudRecordVersion?
 
-    public init(app: ContainerID, isUpload: Bool) {
+    public init(app: ContainerID, isUpload: Bool, record: CloudRecordVersion? = nil) {
       self.app = app
       self.isUpload = isUpload
+      self.record = record
     }
   }
 

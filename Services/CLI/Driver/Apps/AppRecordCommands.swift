@@ -14,6 +14,7 @@ enum AppRecordCommands {
   private static let remove = Flag<[String]>("remove", "A,B", "columns to remove from the record", default: [])
   private static let life = Flag<Seconds?>("ttl", "S", "the record ends so many seconds after this save")
   private static let end = Flag<String?>("expires", "DATE", "when the record ends, as a DATE or 'never'")
+  private static let out = Flag<String?>("out", "DIR", "write the objects of the records there, as DIR/ID.COLUMN")
   private static let columns = Flag<[String]>("columns", "A,B", "columns to read; all without it", default: [])
 
   private static func operands(_ text: String, from least: Int) -> Command.Operands {
@@ -23,15 +24,16 @@ enum AppRecordCommands {
   static let tools = [
     AppSession.tool(
       "publish", "Saves a record in the database that all users of the app share.",
-      operands("TABLE ID [COLUMN=VALUE ...]", from: 2),
+      operands("TABLE ID [COLUMN=VALUE|COLUMN=@FILE ...]", from: 2),
       details: """
-        ID is the record's name. Columns that are not named stay as they are. Without a table of this name on this
-        device, values that look like numbers are numbers: create the table first where they are texts.
+        ID is the record's name. Columns that are not named stay as they are; objects come from files. Without a table
+        of this name on this device, values that look like numbers are numbers: create the table first where they are
+        texts.
         """ + "\n" + TypedText.help, flags: [base, merge, remove, life, end]
     ) { session in try await publish(session) },
     AppSession.tool(
       "fetch", "Reads records of the database that all users of the app share, by name.",
-      operands("TABLE ID ...", from: 2), flags: [columns]
+      operands("TABLE ID ...", from: 2), flags: [columns, out]
     ) { session in try await fetch(session) },
     AppSession.tool(
       "unpublish", "Deletes records of the database that all users of the app share.",
@@ -46,11 +48,6 @@ enum AppRecordCommands {
   private static func publish(_ session: AppSession) async throws {
     let content = try RowContent(
       Assignment.list(session.operands.dropFirst(2), schema: try await session.schema()))
-    guard content.files.isEmpty else {
-      throw CaravanError(
-        .featureDisabled,
-        "column '\(content.objects[0])': records are published without objects; write a row of a synced table instead")
-    }
     let version = session.options[base]
     guard !session.options[merge] || version == nil else {
       throw CaravanError(.invalidData, "--merge or --base: into whatever is there, or over one version?")
@@ -61,7 +58,11 @@ enum AppRecordCommands {
     var record = CloudRecord(session.operands[1], version: version.map(UInt64.init), content.cells)
     for column in session.options[remove] { record[column] = CaravanModel.Value.null }
     record.expiry = try expiry(session.options)
-    let outcome = try await cloud(session).save(record, mode: session.options[merge] ? .changedKeys : .ifUnchanged)
+    let mode = session.options[merge] ? CloudSaveMode.changedKeys : .ifUnchanged
+    let outcome =
+      content.files.isEmpty
+      ? try await cloud(session).save(record, mode: mode)
+      : try await cloud(session).save(record, mode: mode, objects: content.objects) { try await content.fill($0) }
     try show([outcome], of: [record.id], session)
   }
 
@@ -89,6 +90,7 @@ enum AppRecordCommands {
     let names = session.options[columns]
     let found = try await cloud(session).fetch(ids, columns: names)
     let schema = try await session.schema()
+    let folder = try session.options[out].map { (path) throws(CaravanError) in try OutFolder(path) }
     var list = JSONList(session.terminal)
     var records: [CloudRecord] = []
     var failure: CaravanError?
@@ -96,7 +98,8 @@ enum AppRecordCommands {
       switch one {
       case .record(let record):
         records.append(record)
-        if session.asJSON { list.add(record.json) }
+        let files = try await folder?.save(record, of: cloud(session)) ?? []
+        if session.asJSON { list.add(record.json(files)) }
       case .missing: if session.asJSON { list.add(["id": .string(id), "missing": .bool(true)]) }
       case .failed(let error):
         failure = failure ?? error
@@ -183,6 +186,14 @@ extension CloudRecord {
   fileprivate func shown(_ column: String, _ schema: SchemaText?) -> String {
     if let size = objects[column] { return Size.text(size) }
     return self[column].shown(of: schema?.columns.first { $0.name.lowercased() == column.lowercased() }?.kind)
+  }
+
+  fileprivate func json(_ files: [(column: String, path: String)]) -> JSON {
+    guard !files.isEmpty, var object = json.objectValue else { return json }
+    var paths = JSON.Object()
+    for file in files { paths[file.column] = .string(file.path) }
+    object["files"] = .object(paths)
+    return .object(object)
   }
 
   fileprivate var json: JSON {

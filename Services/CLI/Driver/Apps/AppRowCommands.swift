@@ -145,25 +145,3 @@ enum AppRowCommands {
     return .object(object)
   }
 }
-
-/// Where objects are written to.
-private struct OutFolder: Sendable {
-  private let path: String
-
-  init(_ path: String) throws(CaravanError) {
-    self.path = path
-    _ = try Folder(making: path)
-  }
-
-  /// Every object of the row, as a file.
-  func save(_ row: AppRow, of table: Table) async throws -> [(column: String, path: String)] {
-    var files: [(column: String, path: String)] = []
-    for column in row.objects.keys.sorted() {
-      let file = "\(path)/\(row.id).\(column)"
-      let output = try LocalFile(writing: file)
-      for try await piece in table.contents(of: column, row: row.id) { try output.write(piece) }
-      files.append((column, file))
-    }
-    return files
-  }
-}

@@ -87,7 +87,10 @@ struct Suite {
     case .push:
       // What it may call, and as whom.
       environment.merge(Command.environment.filter { $0.key.hasPrefix("CARAVAN_PUSH_") }) { _, new in new }
-    case .schema, .notify, .query, .sync: break
+    case .query:
+      // Where all instances have one index.
+      environment.merge(Command.environment.filter { $0.key.hasPrefix("CARAVAN_INDEX_") }) { _, new in new }
+    case .schema, .notify, .sync: break
     }
     return environment
   }

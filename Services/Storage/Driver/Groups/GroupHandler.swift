@@ -51,9 +51,10 @@ struct GroupHandler: Sendable {
       throw CaravanError(
         .limitExceeded, "a part has \(part.mutations.count) records: send 1 to \(Limits.recordsPerCommit)")
     }
-    try await traffic.stage(part.chunks, in: zone.database)
+    try RequestRules.check(hasItsOwnUser: zone.database)
+    try await traffic.stage(part.chunks, in: zone.database, as: .all)
     let mutations: [CaravanWire.Mutation]
-    switch try await lists.complete(part.mutations, in: zone.database) {
+    switch try await lists.complete(part.mutations, in: zone.database, as: .all) {
     case .missing(let hashes): return GroupReply(missingChunks: ChunkHash.joined(hashes))
     case .complete(let complete): mutations = complete
     }

@@ -196,13 +196,27 @@ package final class RoutedStore: Store {
 
   // MARK: Chunks
 
-  package func stage(_ chunks: [ChunkBytes], in database: DatabaseID) async throws(CaravanError) {
-    try await write(for: database.owner) { store throws(CaravanError) in try await store.stage(chunks, in: database) }
+  package func stage(
+    _ chunks: [ChunkBytes], in database: DatabaseID, as view: ChunkView
+  ) async throws(CaravanError) {
+    try await write(for: database.owner) { store throws(CaravanError) in
+      try await store.stage(chunks, in: database, as: view)
+    }
   }
 
-  package func missing(_ hashes: [ChunkHash], in database: DatabaseID) async throws(CaravanError) -> [ChunkHash] {
+  package func missing(
+    _ hashes: [ChunkHash], in database: DatabaseID, as view: ChunkView
+  ) async throws(CaravanError) -> [ChunkHash] {
     try await read(of: database.owner) { store throws(CaravanError) in
-      try await store.missing(hashes, in: database)
+      try await store.missing(hashes, in: database, as: view)
+    }
+  }
+
+  package func visible(
+    _ hashes: [ChunkHash], in database: DatabaseID, as view: ChunkView
+  ) async throws(CaravanError) -> Set<ChunkHash> {
+    try await read(of: database.owner) { store throws(CaravanError) in
+      try await store.visible(hashes, in: database, as: view)
     }
   }
 

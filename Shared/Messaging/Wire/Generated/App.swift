@@ -308,6 +308,7 @@ public struct AppRequest: WireMessage, Equatable {
     case reserveNumbers(ReserveNumbers)
     case changeRecords(ChangeRecords)
     case managePushTargets(PushTargetsRequest)
+    case openObjects(OpenObjects)
     case beginLive(BeginLive)
     case nextLive(LiveRef)
     case endLive(LiveRef)
@@ -439,6 +440,9 @@ public struct AppRequest: WireMessage, Equatable {
     case .managePushTargets(let value):
       m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_MANAGE_PUSH_TARGETS
       m.pointee.manage_push_targets = value.pack(into: &arena)
+    case .openObjects(let value):
+      m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_OPEN_OBJECTS
+      m.pointee.open_objects = value.pack(into: &arena)
     case .beginLive(let value):
       m.pointee.kind_case = CARAVAN__V1__APP_REQUEST__KIND_BEGIN_LIVE
       m.pointee.begin_live = value.pack(into: &arena)
@@ -505,6 +509,7 @@ public struct AppRequest: WireMessage, Equatable {
       kind = .changeRecords(try ChangeRecords(c: m.pointee.change_records))
     case CARAVAN__V1__APP_REQUEST__KIND_MANAGE_PUSH_TARGETS:
       kind = .managePushTargets(try PushTargetsRequest(c: m.pointee.manage_push_targets))
+    case CARAVAN__V1__APP_REQUEST__KIND_OPEN_OBJECTS: kind = .openObjects(try OpenObjects(c: m.pointee.open_objects))
     case CARAVAN__V1__APP_REQUEST__KIND_BEGIN_LIVE: kind = .beginLive(try BeginLive(c: m.pointee.begin_live))
     case CARAVAN__V1__APP_REQUEST__KIND_NEXT_LIVE: kind = .nextLive(try LiveRef(c: m.pointee.next_live))
     case CARAVAN__V1__APP_REQUEST__KIND_END_LIVE: kind = .endLive(try LiveRef(c: m.pointee.end_live))
@@ -2394,6 +2399,7 @@ public struct RecordChange: WireMessage, Equatable {
   public var cells: [Cell]
   public var expires: UInt64?
   public var ttlMilliseconds: UInt64
+  public var objects: UInt64
 
   public init(
     number: UInt64 = 0,
@@ -2402,7 +2408,8 @@ public struct RecordChange: WireMessage, Equatable {
     basedOn: UInt64? = nil,
     cells: [Cell] = [],
     expires: UInt64? = nil,
-    ttlMilliseconds: UInt64 = 0
+    ttlMilliseconds: UInt64 = 0,
+    objects: UInt64 = 0
   ) {
     self.number = number
     self.id = id
@@ -2411,6 +2418,7 @@ public struct RecordChange: WireMessage, Equatable {
     self.cells = cells
     self.expires = expires
     self.ttlMilliseconds = ttlMilliseconds
+    self.objects = objects
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__RecordChange> {
@@ -2422,6 +2430,7 @@ public struct RecordChange: WireMessage, Equatable {
     (m.pointee.n_cells, m.pointee.cells) = arena.messages(cells) { $0.pack(into: &$1) }
     if let expires { m.pointee.has_expires = 1; m.pointee.expires = expires }
     if ttlMilliseconds != 0 { m.pointee.has_ttl_milliseconds = 1; m.pointee.ttl_milliseconds = ttlMilliseconds }
+    if objects != 0 { m.pointee.has_objects = 1; m.pointee.objects = objects }
     return m
   }
 
@@ -2433,6 +2442,7 @@ public struct RecordChange: WireMessage, Equatable {
     cells = try copyMessages(m.pointee.n_cells, m.pointee.cells) { (p) throws(WireError) in try Cell(c: p) }
     expires = m.pointee.has_expires != 0 ? m.pointee.expires : nil
     ttlMilliseconds = m.pointee.has_ttl_milliseconds != 0 ? m.pointee.ttl_milliseconds : 0
+    objects = m.pointee.has_objects != 0 ? m.pointee.objects : 0
   }
 
   static let shape = 157
@@ -2445,6 +2455,45 @@ public struct RecordChange: WireMessage, Equatable {
 
   public init(decoding data: [UInt8]) throws(WireError) {
     self = try unpacked(data, Self.shape, caravan__v1__record_change__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct OpenObjects: WireMessage, Equatable {
+  public var publicDatabase: Bool
+  public var objects: [String]
+
+  public init(
+    publicDatabase: Bool = false,
+    objects: [String] = []
+  ) {
+    self.publicDatabase = publicDatabase
+    self.objects = objects
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__OpenObjects> {
+    let m = arena.make(Caravan__V1__OpenObjects.self, caravan__v1__open_objects__init)
+    if publicDatabase { m.pointee.has_public_database = 1; m.pointee.public_database = publicDatabase ? 1 : 0 }
+    (m.pointee.n_objects, m.pointee.objects) = arena.strings(objects)
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__OpenObjects>) throws(WireError) {
+    publicDatabase = m.pointee.has_public_database != 0 ? m.pointee.public_database != 0 : false
+    objects = try copyStrings(m.pointee.n_objects, m.pointee.objects)
+  }
+
+  static let shape = 158
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__open_objects__get_packed_size(m)) { caravan__v1__open_objects__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__open_objects__unpack) { (m) throws(WireError) in
       try Self(c: m)
     }
   }
@@ -2471,7 +2520,7 @@ public struct ChangedRecords: WireMessage, Equatable {
     }
   }
 
-  static let shape = 158
+  static let shape = 159
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2493,6 +2542,7 @@ public struct RecordOutcome: WireMessage, Equatable {
   public var failure: Failure?
   public var modifiedMilliseconds: UInt64
   public var modifiedBy: String
+  public var objects: [ObjectInfo]
 
   public init(
     verdict: RecordVerdict = .unspecified,
@@ -2500,7 +2550,8 @@ public struct RecordOutcome: WireMessage, Equatable {
     row: Row? = nil,
     failure: Failure? = nil,
     modifiedMilliseconds: UInt64 = 0,
-    modifiedBy: String = ""
+    modifiedBy: String = "",
+    objects: [ObjectInfo] = []
   ) {
     self.verdict = verdict
     self.version = version
@@ -2508,6 +2559,7 @@ public struct RecordOutcome: WireMessage, Equatable {
     self.failure = failure
     self.modifiedMilliseconds = modifiedMilliseconds
     self.modifiedBy = modifiedBy
+    self.objects = objects
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__RecordOutcome> {
@@ -2521,6 +2573,7 @@ public struct RecordOutcome: WireMessage, Equatable {
       m.pointee.modified_milliseconds = modifiedMilliseconds
     }
     if !modifiedBy.isEmpty { m.pointee.modified_by = arena.string(modifiedBy) }
+    (m.pointee.n_objects, m.pointee.objects) = arena.messages(objects) { $0.pack(into: &$1) }
     return m
   }
 
@@ -2531,9 +2584,10 @@ public struct RecordOutcome: WireMessage, Equatable {
     failure = if let p = m.pointee.failure { try Failure(c: p) } else { nil }
     modifiedMilliseconds = m.pointee.has_modified_milliseconds != 0 ? m.pointee.modified_milliseconds : 0
     modifiedBy = try copyText(m.pointee.modified_by)
+    objects = try copyMessages(m.pointee.n_objects, m.pointee.objects) { (p) throws(WireError) in try ObjectInfo(c: p) }
   }
 
-  static let shape = 159
+  static let shape = 160
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2577,7 +2631,7 @@ public struct ManageSubscriptions: WireMessage, Equatable {
     remove = try copyText(m.pointee.remove)
   }
 
-  static let shape = 160
+  static let shape = 161
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2638,7 +2692,7 @@ public struct BeginLive: WireMessage, Equatable {
     live = m.pointee.has_live != 0 ? m.pointee.live : 0
   }
 
-  static let shape = 161
+  static let shape = 162
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2672,7 +2726,7 @@ public struct LiveRef: WireMessage, Equatable {
     live = m.pointee.has_live != 0 ? m.pointee.live : 0
   }
 
-  static let shape = 162
+  static let shape = 163
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2726,7 +2780,7 @@ public struct LivePart: WireMessage, Equatable {
     refused = if let p = m.pointee.refused { try Failure(c: p) } else { nil }
   }
 
-  static let shape = 163
+  static let shape = 164
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2802,7 +2856,7 @@ public struct LiveStep: WireMessage, Equatable {
     }
   }
 
-  static let shape = 164
+  static let shape = 165
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2836,7 +2890,7 @@ public struct CursorRef: WireMessage, Equatable {
     cursor = m.pointee.has_cursor != 0 ? m.pointee.cursor : 0
   }
 
-  static let shape = 165
+  static let shape = 166
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2875,7 +2929,7 @@ public struct ObjectInfo: WireMessage, Equatable {
     size = m.pointee.has_size != 0 ? m.pointee.size : 0
   }
 
-  static let shape = 166
+  static let shape = 167
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2968,7 +3022,7 @@ public struct Row: WireMessage, Equatable {
     expiresMilliseconds = m.pointee.has_expires_milliseconds != 0 ? m.pointee.expires_milliseconds : 0
   }
 
-  static let shape = 167
+  static let shape = 168
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3012,7 +3066,7 @@ public struct RowPage: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
-  static let shape = 168
+  static let shape = 169
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3035,6 +3089,8 @@ public struct ReadObject: WireMessage, Equatable {
   public var length: UInt32
   public var cursor: UInt64
   public var copy: RowCopy
+  public var publicDatabase: Bool
+  public var version: UInt64
 
   public init(
     table: String = "",
@@ -3043,7 +3099,9 @@ public struct ReadObject: WireMessage, Equatable {
     offset: UInt64 = 0,
     length: UInt32 = 0,
     cursor: UInt64 = 0,
-    copy: RowCopy = .mine
+    copy: RowCopy = .mine,
+    publicDatabase: Bool = false,
+    version: UInt64 = 0
   ) {
     self.table = table
     self.row = row
@@ -3052,6 +3110,8 @@ public struct ReadObject: WireMessage, Equatable {
     self.length = length
     self.cursor = cursor
     self.copy = copy
+    self.publicDatabase = publicDatabase
+    self.version = version
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ReadObject> {
@@ -3063,6 +3123,8 @@ public struct ReadObject: WireMessage, Equatable {
     if length != 0 { m.pointee.has_length = 1; m.pointee.length = length }
     if cursor != 0 { m.pointee.has_cursor = 1; m.pointee.cursor = cursor }
     if copy != .mine { m.pointee.has_copy = 1; m.pointee.copy = copy.c }
+    if publicDatabase { m.pointee.has_public_database = 1; m.pointee.public_database = publicDatabase ? 1 : 0 }
+    if version != 0 { m.pointee.has_version = 1; m.pointee.version = version }
     return m
   }
 
@@ -3074,9 +3136,11 @@ public struct ReadObject: WireMessage, Equatable {
     length = m.pointee.has_length != 0 ? m.pointee.length : 0
     cursor = m.pointee.has_cursor != 0 ? m.pointee.cursor : 0
     copy = m.pointee.has_copy != 0 ? RowCopy(c: m.pointee.copy) : .mine
+    publicDatabase = m.pointee.has_public_database != 0 ? m.pointee.public_database != 0 : false
+    version = m.pointee.has_version != 0 ? m.pointee.version : 0
   }
 
-  static let shape = 169
+  static let shape = 170
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3115,7 +3179,7 @@ public struct ObjectBytes: WireMessage, Equatable {
     size = m.pointee.has_size != 0 ? m.pointee.size : 0
   }
 
-  static let shape = 170
+  static let shape = 171
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3154,7 +3218,7 @@ public struct DeleteRows: WireMessage, Equatable {
     selection = if let p = m.pointee.selection { try Selection(c: p) } else { nil }
   }
 
-  static let shape = 171
+  static let shape = 172
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3188,7 +3252,7 @@ public struct Affected: WireMessage, Equatable {
     rows = m.pointee.has_rows != 0 ? m.pointee.rows : 0
   }
 
-  static let shape = 172
+  static let shape = 173
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3254,7 +3318,7 @@ public struct RegisterSync: WireMessage, Equatable {
     loss = if let p = m.pointee.loss { try LossTolerance(c: p) } else { nil }
   }
 
-  static let shape = 173
+  static let shape = 174
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3301,7 +3365,7 @@ public struct LossTolerance: WireMessage, Equatable {
     onRequest = m.pointee.has_on_request != 0 ? m.pointee.on_request != 0 : false
   }
 
-  static let shape = 174
+  static let shape = 175
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3340,7 +3404,7 @@ public struct UnregisterSync: WireMessage, Equatable {
     read = m.pointee.has_read != 0 ? m.pointee.read != 0 : false
   }
 
-  static let shape = 175
+  static let shape = 176
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3384,7 +3448,7 @@ public struct SyncNow: WireMessage, Equatable {
     read = m.pointee.has_read != 0 ? m.pointee.read != 0 : false
   }
 
-  static let shape = 176
+  static let shape = 177
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3423,7 +3487,7 @@ public struct ConflictedRows: WireMessage, Equatable {
     after = try copyText(m.pointee.after)
   }
 
-  static let shape = 177
+  static let shape = 178
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3472,7 +3536,7 @@ public struct ConflictRow: WireMessage, Equatable {
     mineDeleted = m.pointee.has_mine_deleted != 0 ? m.pointee.mine_deleted != 0 : false
   }
 
-  static let shape = 178
+  static let shape = 179
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3513,7 +3577,7 @@ public struct ConflictPage: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
-  static let shape = 179
+  static let shape = 180
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3567,7 +3631,7 @@ public struct ResolveConflict: WireMessage, Equatable {
     fromTheirs = try copyStrings(m.pointee.n_from_theirs, m.pointee.from_theirs)
   }
 
-  static let shape = 180
+  static let shape = 181
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3606,7 +3670,7 @@ public struct EndResolution: WireMessage, Equatable {
     abandon = m.pointee.has_abandon != 0 ? m.pointee.abandon != 0 : false
   }
 
-  static let shape = 181
+  static let shape = 182
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3650,7 +3714,7 @@ public struct SetLink: WireMessage, Equatable {
     automatic = m.pointee.has_automatic != 0 ? m.pointee.automatic != 0 : false
   }
 
-  static let shape = 182
+  static let shape = 183
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3689,7 +3753,7 @@ public struct NetworkPolicy: WireMessage, Equatable {
     budgets = try copyMessages(m.pointee.n_budgets, m.pointee.budgets) { (p) throws(WireError) in try LinkBudget(c: p) }
   }
 
-  static let shape = 183
+  static let shape = 184
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3733,7 +3797,7 @@ public struct LinkBudget: WireMessage, Equatable {
     usedToday = m.pointee.has_used_today != 0 ? m.pointee.used_today : 0
   }
 
-  static let shape = 184
+  static let shape = 185
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3797,7 +3861,7 @@ public struct Upcall: WireMessage, Equatable {
     after = m.pointee.has_after != 0 ? m.pointee.after : 0
   }
 
-  static let shape = 185
+  static let shape = 186
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3866,7 +3930,7 @@ public struct SyncEvent: WireMessage, Equatable {
     sessions = m.pointee.has_sessions != 0 ? m.pointee.sessions : 0
   }
 
-  static let shape = 186
+  static let shape = 187
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -4010,7 +4074,7 @@ public struct TableStatus: WireMessage, Equatable {
     }
   }
 
-  static let shape = 187
+  static let shape = 188
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -4054,7 +4118,7 @@ public struct SettingChange: WireMessage, Equatable {
     now = try copyText(m.pointee.now)
   }
 
-  static let shape = 188
+  static let shape = 189
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -4113,7 +4177,7 @@ public struct LossStatus: WireMessage, Equatable {
     lostToBusyServer = m.pointee.has_lost_to_busy_server != 0 ? m.pointee.lost_to_busy_server : 0
   }
 
-  static let shape = 189
+  static let shape = 190
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -4232,7 +4296,7 @@ public struct AgentStatus: WireMessage, Equatable {
     unreachable = try copyText(m.pointee.unreachable)
   }
 
-  static let shape = 190
+  static let shape = 191
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -4281,7 +4345,7 @@ public struct LinkUsage: WireMessage, Equatable {
     bytesDown = m.pointee.has_bytes_down != 0 ? m.pointee.bytes_down : 0
   }
 
-  static let shape = 191
+  static let shape = 192
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -4320,7 +4384,7 @@ public struct CounterValue: WireMessage, Equatable {
     value = m.pointee.has_value != 0 ? m.pointee.value : 0
   }
 
-  static let shape = 192
+  static let shape = 193
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

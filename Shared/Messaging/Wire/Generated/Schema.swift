@@ -86,7 +86,7 @@ public struct ProposeTypeRequest: WireMessage, Equatable {
     partial = m.pointee.has_partial != 0 ? m.pointee.partial != 0 : false
   }
 
-  static let shape = 276
+  static let shape = 277
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -137,7 +137,7 @@ public struct TypeRequest: WireMessage, Equatable {
     name = try copyText(m.pointee.name)
   }
 
-  static let shape = 277
+  static let shape = 278
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -171,7 +171,7 @@ public struct TypeReply: WireMessage, Equatable {
     type = if let p = m.pointee.type { try RecordType(c: p) } else { nil }
   }
 
-  static let shape = 278
+  static let shape = 279
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -210,7 +210,7 @@ public struct GrantsRequest: WireMessage, Equatable {
     environment = try copyText(m.pointee.environment)
   }
 
-  static let shape = 279
+  static let shape = 280
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -254,7 +254,7 @@ public struct GrantedType: WireMessage, Equatable {
     grants = if let p = m.pointee.grants { try TypeGrants(c: p) } else { nil }
   }
 
-  static let shape = 280
+  static let shape = 281
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -295,7 +295,7 @@ public struct GrantsReply: WireMessage, Equatable {
     }
   }
 
-  static let shape = 281
+  static let shape = 282
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -334,7 +334,7 @@ public struct RetiredType: WireMessage, Equatable {
     versions = copyScalars(m.pointee.n_versions, m.pointee.versions)
   }
 
-  static let shape = 282
+  static let shape = 283
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -373,7 +373,7 @@ public struct ContainerSettings: WireMessage, Equatable {
     privateShards = m.pointee.has_private_shards != 0 ? m.pointee.private_shards : 0
   }
 
-  static let shape = 283
+  static let shape = 284
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -432,7 +432,7 @@ public struct ContainerRequest: WireMessage, Equatable {
     byOperator = m.pointee.has_by_operator != 0 ? m.pointee.by_operator != 0 : false
   }
 
-  static let shape = 284
+  static let shape = 285
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -466,7 +466,7 @@ public struct ContainerReply: WireMessage, Equatable {
     settings = if let p = m.pointee.settings { try ContainerSettings(c: p) } else { nil }
   }
 
-  static let shape = 285
+  static let shape = 286
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -510,7 +510,7 @@ public struct ListTypesRequest: WireMessage, Equatable {
     user = try copyText(m.pointee.user)
   }
 
-  static let shape = 286
+  static let shape = 287
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -556,7 +556,7 @@ public struct ListTypesReply: WireMessage, Equatable {
     }
   }
 
-  static let shape = 287
+  static let shape = 288
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -600,7 +600,7 @@ public struct TemplateRequest: WireMessage, Equatable {
     name = try copyText(m.pointee.name)
   }
 
-  static let shape = 288
+  static let shape = 289
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -634,7 +634,7 @@ public struct TemplateReply: WireMessage, Equatable {
     found = if let p = m.pointee.found { try SubscriptionTemplate(c: p) } else { nil }
   }
 
-  static let shape = 289
+  static let shape = 290
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -743,7 +743,7 @@ public struct ChangeSchemaRequest: WireMessage, Equatable {
     }
   }
 
-  static let shape = 290
+  static let shape = 291
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -784,7 +784,7 @@ public struct PromoteTypes: WireMessage, Equatable {
     templates = try copyStrings(m.pointee.n_templates, m.pointee.templates)
   }
 
-  static let shape = 291
+  static let shape = 292
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -811,7 +811,7 @@ public struct ResetTypes: WireMessage, Equatable {
   init(c m: UnsafePointer<Caravan__V1__ResetTypes>) throws(WireError) {
   }
 
-  static let shape = 292
+  static let shape = 293
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -857,7 +857,7 @@ public struct ImportTypes: WireMessage, Equatable {
     }
   }
 
-  static let shape = 293
+  static let shape = 294
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -896,7 +896,7 @@ public struct RemoveType: WireMessage, Equatable {
     field = try copyText(m.pointee.field)
   }
 
-  static let shape = 294
+  static let shape = 295
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -930,7 +930,7 @@ public struct RemoveTemplate: WireMessage, Equatable {
     name = try copyText(m.pointee.name)
   }
 
-  static let shape = 295
+  static let shape = 296
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -971,7 +971,7 @@ public struct IndexFields: WireMessage, Equatable {
     }
   }
 
-  static let shape = 296
+  static let shape = 297
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1005,7 +1005,7 @@ public struct ChangeSchemaReply: WireMessage, Equatable {
     change = if let p = m.pointee.change { try SchemaChange(c: p) } else { nil }
   }
 
-  static let shape = 297
+  static let shape = 298
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1061,7 +1061,7 @@ public struct SchemaDifference: WireMessage, Equatable {
     now = try copyText(m.pointee.now)
   }
 
-  static let shape = 298
+  static let shape = 299
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1132,7 +1132,7 @@ public struct SchemaChange: WireMessage, Equatable {
     }
   }
 
-  static let shape = 299
+  static let shape = 300
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1186,7 +1186,7 @@ public struct SchemaHistoryRequest: WireMessage, Equatable {
     limit = m.pointee.has_limit != 0 ? m.pointee.limit : 0
   }
 
-  static let shape = 300
+  static let shape = 301
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1229,7 +1229,7 @@ public struct SchemaHistoryReply: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
-  static let shape = 301
+  static let shape = 302
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1287,7 +1287,7 @@ public struct SchemaCall: WireMessage, Equatable {
     }
   }
 
-  static let shape = 302
+  static let shape = 303
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1343,7 +1343,7 @@ public struct SchemaAnswer: WireMessage, Equatable {
     }
   }
 
-  static let shape = 303
+  static let shape = 304
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1407,7 +1407,7 @@ public struct RegisteredContainer: WireMessage, Equatable {
     invited = try copyStrings(m.pointee.n_invited, m.pointee.invited)
   }
 
-  static let shape = 304
+  static let shape = 305
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1483,7 +1483,7 @@ public struct ContainersRequest: WireMessage, Equatable {
     uninvite = try copyText(m.pointee.uninvite)
   }
 
-  static let shape = 305
+  static let shape = 306
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1524,7 +1524,7 @@ public struct ContainersReply: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
-  static let shape = 306
+  static let shape = 307
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

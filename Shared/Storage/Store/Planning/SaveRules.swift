@@ -99,7 +99,10 @@ struct SaveRules {
         "the merged record would have \(body.count) bytes: the limit is \(Limits.recordBytes), put values in an object")
     }
     let named = try scan(body)
-    let hashes = try ChunkHash.list(named.hashes) + named.lists.flatMap { lists[$0.hash] ?? [] }
+    // Where nothing is there to merge with, the save has named all of them, and nobody has looked into its lists.
+    let hashes =
+      isLive
+      ? try ChunkHash.list(named.hashes) + named.lists.flatMap { lists[$0.hash] ?? [] } : save.chunks
     var seen: Set<ChunkHash> = []
     return ZoneCommit.Content(
       type: max(save.type, isLive ? stored?.type ?? 0 : 0), body: body,

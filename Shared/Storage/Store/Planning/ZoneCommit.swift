@@ -117,15 +117,27 @@ public struct ZoneCommit: Sendable {
 
   /// Only of what would be written: a device does not upload for a row that is in conflict.
   private func missingChunks(of writes: [Write]) -> [ChunkHash] {
-    guard !facts.lacking.isEmpty else { return [] }
+    guard !facts.lacking.isEmpty || !facts.unstaged.isEmpty else { return [] }
     var seen: Set<ChunkHash> = []
     var list: [ChunkHash] = []
     for write in writes {
-      for hash in write.content.chunks where facts.lacking.contains(hash) && seen.insert(hash).inserted {
-        list.append(hash)
-      }
+      let held = held(before: write)
+      for hash in write.content.chunks where isMissing(hash, held) && seen.insert(hash).inserted { list.append(hash) }
     }
     return list
+  }
+
+  /// A hash is no permission: what its user has not staged, and the record does not have, is missing whoever else has
+  /// it.
+  private func isMissing(_ hash: ChunkHash, _ held: Set<ChunkHash>) -> Bool {
+    facts.lacking.contains(hash) || facts.unstaged.contains(hash) && !held.contains(hash)
+  }
+
+  /// Chunks that the record had whose place the write takes: whoever may write it has seen them.
+  private func held(before write: Write) -> Set<ChunkHash> {
+    guard let replaced = write.replaced, replaced.isLive(at: now) else { return [] }
+    assert(!replaced.isDeleted, "a tombstone has no chunks")
+    return Set(facts.held[write.name] ?? [])
   }
 }
 

@@ -39,6 +39,11 @@ public struct ZoneFacts: Sendable, Hashable {
   /// Names of writers who made records, where heads have their numbers. Only of public databases: who made a record of
   /// a private one decides nothing.
   public var makers: [Int64: String] = [:]
+  /// Of the chunks that were asked about, those that the commit's user has not staged: in a public database, whether or
+  /// not it has them.
+  public var unstaged: Set<ChunkHash> = []
+  /// Chunks of the records that a commit to a public database changes, by name.
+  public var held: [String: [ChunkHash]] = [:]
   /// What lists name.
   private(set) var lists: [ChunkHash: [ChunkHash]] = [:]
 

@@ -23,33 +23,47 @@ extension StorePostgres {
     return result
   }
 
-  public func stage(_ chunks: [ChunkBytes], in database: DatabaseID) async throws(CaravanError) {
+  public func stage(
+    _ chunks: [ChunkBytes], in database: DatabaseID, as view: ChunkView
+  ) async throws(CaravanError) {
     let bytes = chunks.reduce(0) { $0 + $1.bytes.count }
     let hashes = chunks.map(\.hash)
     let _: Bool = try await trusting(Set(hashes), in: database) { trusted throws(CaravanError) in
       try await write(to: Partition(of: database), bytes: bytes) {
-        $0.add(hashes, in: database)
+        $0.add(hashes, in: database, as: view)
         $0.add(chargedFor: database)
       } _: { (state) throws(CaravanError) in
         let unread = state.unread(hashes, in: database, trusting: trusted)
         guard unread.isEmpty else { return { _ throws(CaravanError) in .mustRead(unread) } }
-        try state.stage(chunks, in: database)
+        try state.stage(chunks, in: database, as: view)
         return { _ throws(CaravanError) in .done(true) }
       }
     }
     note(hashes, in: database)
   }
 
-  public func missing(_ hashes: [ChunkHash], in database: DatabaseID) async throws(CaravanError) -> [ChunkHash] {
+  public func missing(
+    _ hashes: [ChunkHash], in database: DatabaseID, as view: ChunkView
+  ) async throws(CaravanError) -> [ChunkHash] {
     try await trusting(Set(hashes), in: database) { trusted throws(CaravanError) in
       try await write(to: Partition(of: database)) {
-        $0.add(hashes, in: database)
+        $0.add(hashes, in: database, as: view)
       } _: { (state) throws(CaravanError) in
         let unread = state.unread(hashes, in: database, trusting: trusted)
         guard unread.isEmpty else { return { _ throws(CaravanError) in .mustRead(unread) } }
-        let missing = state.missing(hashes, in: database)
+        let missing = state.missing(hashes, in: database, as: view)
         return { _ throws(CaravanError) in .done(missing) }
       }
+    }
+  }
+
+  public func visible(
+    _ hashes: [ChunkHash], in database: DatabaseID, as view: ChunkView
+  ) async throws(CaravanError) -> Set<ChunkHash> {
+    guard view != .all else { return Set(hashes) }
+    let clock = clock
+    return try await read { (reads) throws(PostgresError) in
+      try reads.visible(hashes, in: database, as: view, clock: clock)
     }
   }
 

@@ -85,7 +85,7 @@ public final class SQLiteRestore: ArchiveSink {
       database = (id, file, try files[file].zones.makeDatabase(id))
     case .chunk(let chunk):
       guard let database else { throw Self.disorder }
-      try files[database.file].chunks.stage([chunk], in: database.id)
+      try files[database.file].chunks.stage([chunk], in: database.id, as: .all)
     case .damaged(var chunk):
       guard let database else { throw Self.disorder }
       chunk.found = now

@@ -33,6 +33,8 @@ final class ScriptedSync: SyncControl, CloudControl {
     var targets = PushTargetsReply()
     var fetched: [RecordsQuestion] = []
     var changed: [RecordChanges] = []
+    var read: [CloudObjectQuestion] = []
+    var slices: [ObjectSlice?] = []
     /// What is found, and what becomes of changes, one answer after the other; nil: the answer is lost.
     var found: [[FoundCloudRecord]?] = []
     var outcomes: [[CaravanAgentSync.RecordOutcome]?] = []
@@ -87,6 +89,10 @@ final class ScriptedSync: SyncControl, CloudControl {
   func change(_ changes: RecordChanges) async throws(CaravanError) -> [CaravanAgentSync.RecordOutcome] {
     state.withLock { $0.changed.append(changes) }
     return try state.withLock { $0.outcomes.isEmpty ? nil : $0.outcomes.removeFirst() }.answered()
+  }
+  func read(_ question: CloudObjectQuestion) async throws(CaravanError) -> ObjectSlice {
+    state.withLock { $0.read.append(question) }
+    return try state.withLock { $0.slices.isEmpty ? nil : $0.slices.removeFirst() }.answered()
   }
   func reset(_ table: TableID, _ choice: CaravanAgentCore.ResetChoice, discardingUnsent: Bool) async {
     note("reset \(table) \(choice)")

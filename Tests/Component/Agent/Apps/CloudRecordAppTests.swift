@@ -178,4 +178,58 @@ import Testing
     }
     #expect(sync.state.withLock { $0.changed.map { $0.edits.map(\.id) } } == [["a"], ["d"]])
   }
+
+  @Test("CK-24, CK-25: objects go with their record, given whole or piece by piece, once however often it is sent")
+  func objects() async throws {
+    let sync = ScriptedSync()
+    let busy = CaravanError(.serverBusy, "in a moment", retryAfterMilliseconds: 1)
+    sync.state.withLock { state in
+      state.found = [[.record(Self.shown("a"))]]
+      state.outcomes = [
+        nil, [.refused(busy)], [.done(version: 9, modified: 30, writer: "u1/d1")],
+        [.done(version: 10, modified: 40, writer: "u1/d1")],
+      ]
+      state.slices = [ObjectSlice(bytes: [1, 2], size: 2), ObjectSlice(bytes: [2], size: 2)]
+    }
+    let photo = SeededRandom(seed: 1).bytes(300_000)
+    try await AppFixture.with(sync: sync) { f in
+      try await f.app { client in
+        let notes = client.table("notes").cloud(.public)
+        var record = try #require(try await notes.fetch("a"))
+        record["old"] = .null
+        record.contents = ["photo": photo]
+        let changes = CloudChanges(saving: [record])
+        _ = try? await notes.commit(changes)
+        guard case .refused? = try await notes.commit(changes).first else { return #expect(Bool(false)) }
+        guard case .saved(let saved)? = try await notes.commit(changes).first else { return #expect(Bool(false)) }
+        #expect(saved.objects == ["photo": 300_000] && saved.contents.isEmpty)
+        let written = try await notes.save(record, mode: .changedKeys, objects: ["film"]) { writer in
+          try await writer.write(photo[..<200_000], to: "film", at: 0)
+          try await writer.truncate("film", to: 100_000)
+        }
+        #expect(try written.get()?.objects["film"] == 100_000)
+        #expect(try await notes.contents(of: "photo", in: saved).all() == [1, 2])
+        #expect(try await notes.read("photo", of: saved, at: 1, count: 5) == [2])
+        let many = (0...ClientLimits.objectsOpen).map { number -> CloudRecord in
+          var record = CloudRecord("m\(number)")
+          record.contents = ["photo": [UInt8(number)]]
+          return record
+        }
+        sync.state.withLock { state in
+          let done = RecordOutcome.done(version: 1, modified: 0, writer: "")
+          state.outcomes = [Array(repeating: done, count: ClientLimits.objectsOpen), [done]]
+        }
+        #expect(try await notes.save(many).count == many.count)
+      }
+      try await eventually("nothing is left open") { await f.store.chunkFileBytes() == 0 }
+    }
+    let (changed, read) = sync.state.withLock { ($0.changed, $0.read) }
+    let edits = changed.prefix(3).map(\.edits)
+    #expect(edits[0] == edits[1] && edits[1] == edits[2], "the same objects, under the same number")
+    guard case .save(let columns) = edits[0][0].change, case .asset(let manifest)? = columns["photo"] else {
+      return #expect(Bool(false), "\(edits)")
+    }
+    #expect(manifest.size == 300_000 && columns["old"] == .null && columns.count == 2)
+    #expect(read.map(\.version) == [9, 9] && read.map(\.offset) == [0, 1] && read[0].id == "a")
+  }
 }

@@ -244,7 +244,7 @@ import Testing
       #expect(outcomes.map(\.verdict) == [.done, .refused, .refused])
       #expect(outcomes[1].failure?.code == "schemaViolation" && outcomes[1].failure?.message.contains("'mood'") == true)
       #expect(
-        outcomes[2].failure?.code == "featureDisabled" && outcomes[2].failure?.message.contains("'photo'") == true)
+        outcomes[2].failure?.code == "schemaViolation" && outcomes[2].failure?.message.contains("'photo'") == true)
       let other = await #expect(throws: CaravanError.self) { try await ann.found(["m1"], table: "others") }
       #expect(other?.code == .tableNotFound)
       #expect(try await ann.row("m1")?.value("text") == .text("x"))

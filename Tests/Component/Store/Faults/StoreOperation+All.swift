@@ -125,6 +125,25 @@ extension StoreOperation {
       try await place.store.stage([Sample.chunk(1), Sample.chunk(2, size: 9_000)], in: place.database)
       return "staged"
     },
+    StoreOperation("staging chunks for one user, where another has staged some") { place throws(CaravanError) in
+      try await place.store.stage([Sample.chunk(1)], in: place.database, as: .staged(by: "eve"))
+    } act: { place throws(CaravanError) in
+      let chunks = [Sample.chunk(1), Sample.chunk(2, size: 9_000)]
+      try await place.store.stage(chunks, in: place.database, as: .staged(by: "ann"))
+      return "staged"
+    },
+    StoreOperation("asking what is missing of what a user has staged") { place throws(CaravanError) in
+      try await place.store.stage([Sample.chunk(1)], in: place.database, as: .staged(by: "ann"))
+    } act: { place throws(CaravanError) in
+      let hashes = [Sample.hash(1), Sample.hash(2)]
+      return "\(try await place.store.missing(hashes, in: place.database, as: .staged(by: "ann")))"
+    },
+    StoreOperation("asking what a user sees") { place throws(CaravanError) in
+      try await place.store.stage([Sample.chunk(1)], in: place.database, as: .staged(by: "ann"))
+    } act: { place throws(CaravanError) in
+      let hashes = [Sample.hash(1), Sample.hash(2)]
+      return "\(try await place.store.visible(hashes, in: place.database, as: .staged(by: "ann")))"
+    },
     StoreOperation("asking what is missing") { place throws(CaravanError) in
       try await place.store.stage([Sample.chunk(1)], in: place.database)
     } act: { place throws(CaravanError) in

@@ -106,12 +106,14 @@ struct CommunalStore: StoreWrapper {
     try await store.fetch(names, fields: fields, in: shared(zone))
   }
 
-  func stage(_ chunks: [ChunkBytes], in database: DatabaseID) async throws(CaravanError) {
-    try await store.stage(chunks, in: shared(database))
+  func stage(_ chunks: [ChunkBytes], in database: DatabaseID, as view: ChunkView) async throws(CaravanError) {
+    try await store.stage(chunks, in: shared(database), as: view)
   }
 
-  func missing(_ hashes: [ChunkHash], in database: DatabaseID) async throws(CaravanError) -> [ChunkHash] {
-    try await store.missing(hashes, in: shared(database))
+  func missing(
+    _ hashes: [ChunkHash], in database: DatabaseID, as view: ChunkView
+  ) async throws(CaravanError) -> [ChunkHash] {
+    try await store.missing(hashes, in: shared(database), as: view)
   }
 
   func chunks(

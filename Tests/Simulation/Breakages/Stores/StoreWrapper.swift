@@ -63,12 +63,20 @@ extension StoreWrapper {
 
   func scrub(bytes: Int) async throws(CaravanError) -> ScrubStep { try await store.scrub(bytes: bytes) }
 
-  func stage(_ chunks: [ChunkBytes], in database: DatabaseID) async throws(CaravanError) {
-    try await store.stage(chunks, in: database)
+  func stage(_ chunks: [ChunkBytes], in database: DatabaseID, as view: ChunkView) async throws(CaravanError) {
+    try await store.stage(chunks, in: database, as: view)
   }
 
-  func missing(_ hashes: [ChunkHash], in database: DatabaseID) async throws(CaravanError) -> [ChunkHash] {
-    try await store.missing(hashes, in: database)
+  func missing(
+    _ hashes: [ChunkHash], in database: DatabaseID, as view: ChunkView
+  ) async throws(CaravanError) -> [ChunkHash] {
+    try await store.missing(hashes, in: database, as: view)
+  }
+
+  func visible(
+    _ hashes: [ChunkHash], in database: DatabaseID, as view: ChunkView
+  ) async throws(CaravanError) -> Set<ChunkHash> {
+    try await store.visible(hashes, in: database, as: view)
   }
 
   func chunks(

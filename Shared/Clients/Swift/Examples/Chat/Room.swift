@@ -33,9 +33,12 @@ struct Room {
     }
   }
 
-  /// Says it once, also where the answer is lost on its way: the same changes can be committed again.
-  func say(_ text: String) async throws {
-    let changes = CloudChanges(saving: [CloudRecord("message-\(UUID().uuidString)", ["text": .text(text)])])
+  /// Says it once, also where the answer is lost on its way: the same changes can be committed again, and of a picture
+  /// goes then what had not arrived.
+  func say(_ text: String, with picture: [UInt8]? = nil) async throws {
+    var message = CloudRecord("message-\(UUID().uuidString)", ["text": .text(text)])
+    if let picture { message.contents["photo"] = picture }
+    let changes = CloudChanges(saving: [message])
     let outcomes: [CloudOutcome]
     do { outcomes = try await messages.cloud(.public).commit(changes) } catch {
       guard error.code == .timedOut else { throw error }
@@ -116,8 +119,18 @@ struct Room {
     for found in try await messages.queryCloud(in: .public, orderBy: order, limit: limit).all().reversed() {
       let act = found.row.created
       let time = Date(timeIntervalSince1970: Double(act?.milliseconds ?? 0) / 1000).formatted(.iso8601)
-      show("\(time)  \(await names.name(of: act)): \(found.row["text"].textValue ?? "")")
+      let picture = found.row.objects["photo"].map { " [\($0) bytes: caravan-chat photo \(found.row.id) FILE]" } ?? ""
+      show("\(time)  \(await names.name(of: act)): \(found.row["text"].textValue ?? "")\(picture)")
     }
+  }
+
+  /// Writes a message's picture to a file. It stays in the cloud: no more of it than a piece is on this device.
+  func savePhoto(of message: String, to path: String) async throws {
+    let cloud = messages.cloud(.public)
+    guard let record = try await cloud.fetch(message, columns: ["photo"]), record.objects["photo"] != nil else {
+      throw CaravanError(.noSuchObject, "there is no message '\(message)' with a picture: see caravan-chat history")
+    }
+    try await Picture.write(cloud.contents(of: "photo", in: record), to: path)
   }
 }
 

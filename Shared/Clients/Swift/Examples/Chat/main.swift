@@ -9,7 +9,9 @@ let app = Flag<String>("app", "NAME", "the app's name, which is its container's"
 let templates = Flag<Bool>("templates", "", "subscribes by the schema's templates, as production wants it")
 let isShort = Flag<Bool>("no-wait", "", "ends when what there is has been shown")
 let limit = Flag<Int>("limit", "N", "most messages shown", default: 20, in: 1...1_000)
+let photo = Flag<String?>("photo", "FILE", "a picture that goes with what is said")
 let common: FlagList = [socket, app]
+let saying: FlagList = [socket, app, photo]
 let subscribing: FlagList = [socket, app, templates]
 let listening: FlagList = [socket, app, isShort]
 let looking: FlagList = [socket, app, limit]
@@ -20,7 +22,10 @@ let commands = CommandSet(
     Command(
       "caravan-chat join", "Enters the room under a name that nobody else has.", operands: .init("NAME", 1...1),
       flags: subscribing),
-    Command("caravan-chat say", "Says something.", operands: .init("TEXT", 1...1), flags: common),
+    Command("caravan-chat say", "Says something.", operands: .init("TEXT", 1...1), flags: saying),
+    Command(
+      "caravan-chat photo", "Writes a message's picture to a file.", operands: .init("MESSAGE FILE", 2...2),
+      flags: common),
     Command(
       "caravan-chat topics", "Lists the topics that you are told of, adds one, or removes one.",
       operands: .init("[list | add WORD | remove WORD]", 0...2), flags: subscribing),
@@ -48,7 +53,8 @@ func run(_ command: Command, _ options: Options) async throws {
     let room = Room(client: client, memory: memory, usesTemplates: usesTemplates)
     switch name {
     case "join": try await room.join(as: words[0])
-    case "say": try await room.say(words[0])
+    case "say": try await room.say(words[0], with: try options[photo].map(Picture.read))
+    case "photo": try await room.savePhoto(of: words[0], to: words[1])
     case "topics": try await topics(room, words)
     case "listen": try await room.listen(waits: !options[isShort])
     case "missed": show("\(try await room.missed())")

@@ -1807,6 +1807,51 @@ void   caravan__v1__record_change__free_unpacked
   assert(message->base.descriptor == &caravan__v1__record_change__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__open_objects__init
+                     (Caravan__V1__OpenObjects         *message)
+{
+  static const Caravan__V1__OpenObjects init_value = CARAVAN__V1__OPEN_OBJECTS__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__open_objects__get_packed_size
+                     (const Caravan__V1__OpenObjects *message)
+{
+  assert(message->base.descriptor == &caravan__v1__open_objects__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__open_objects__pack
+                     (const Caravan__V1__OpenObjects *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__open_objects__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__open_objects__pack_to_buffer
+                     (const Caravan__V1__OpenObjects *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__open_objects__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__OpenObjects *
+       caravan__v1__open_objects__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__OpenObjects *)
+     protobuf_c_message_unpack (&caravan__v1__open_objects__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__open_objects__free_unpacked
+                     (Caravan__V1__OpenObjects *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__open_objects__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__changed_records__init
                      (Caravan__V1__ChangedRecords         *message)
 {
@@ -3382,7 +3427,7 @@ void   caravan__v1__counter_value__free_unpacked
   assert(message->base.descriptor == &caravan__v1__counter_value__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor caravan__v1__app_request__field_descriptors[41] =
+static const ProtobufCFieldDescriptor caravan__v1__app_request__field_descriptors[42] =
 {
   {
     "id",
@@ -3841,6 +3886,18 @@ static const ProtobufCFieldDescriptor caravan__v1__app_request__field_descriptor
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
+    "open_objects",
+    98,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__AppRequest, kind_case),
+    offsetof(Caravan__V1__AppRequest, open_objects),
+    &caravan__v1__open_objects__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
     "begin_live",
     100,
     PROTOBUF_C_LABEL_OPTIONAL,
@@ -3879,7 +3936,7 @@ static const ProtobufCFieldDescriptor caravan__v1__app_request__field_descriptor
 };
 static const unsigned caravan__v1__app_request__field_indices_by_name[] = {
   30,   /* field[30] = allow_app */
-  38,   /* field[38] = begin_live */
+  39,   /* field[39] = begin_live */
   8,   /* field[8] = begin_read */
   16,   /* field[16] = begin_resolution */
   4,   /* field[4] = begin_write */
@@ -3890,7 +3947,7 @@ static const unsigned caravan__v1__app_request__field_indices_by_name[] = {
   2,   /* field[2] = create_table */
   12,   /* field[12] = delete_rows */
   3,   /* field[3] = drop_table */
-  40,   /* field[40] = end_live */
+  41,   /* field[41] = end_live */
   19,   /* field[19] = end_resolution */
   34,   /* field[34] = fetch_records */
   31,   /* field[31] = forget_app */
@@ -3900,8 +3957,9 @@ static const unsigned caravan__v1__app_request__field_indices_by_name[] = {
   28,   /* field[28] = listen */
   37,   /* field[37] = manage_push_targets */
   33,   /* field[33] = manage_subscriptions */
-  39,   /* field[39] = next_live */
+  40,   /* field[40] = next_live */
   9,   /* field[9] = next_page */
+  38,   /* field[38] = open_objects */
   32,   /* field[32] = query_cloud */
   11,   /* field[11] = read_object */
   13,   /* field[13] = register_sync */
@@ -3926,8 +3984,8 @@ static const ProtobufCIntRange caravan__v1__app_request__number_ranges[5 + 1] =
   { 80, 25 },
   { 90, 32 },
   { 97, 37 },
-  { 100, 38 },
-  { 0, 41 }
+  { 100, 39 },
+  { 0, 42 }
 };
 const ProtobufCMessageDescriptor caravan__v1__app_request__descriptor =
 {
@@ -3937,7 +3995,7 @@ const ProtobufCMessageDescriptor caravan__v1__app_request__descriptor =
   "Caravan__V1__AppRequest",
   "caravan.v1",
   sizeof(Caravan__V1__AppRequest),
-  41,
+  42,
   caravan__v1__app_request__field_descriptors,
   caravan__v1__app_request__field_indices_by_name,
   5,  caravan__v1__app_request__number_ranges,
@@ -6758,7 +6816,7 @@ const ProtobufCMessageDescriptor caravan__v1__change_records__descriptor =
   (ProtobufCMessageInit) caravan__v1__change_records__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__record_change__field_descriptors[7] =
+static const ProtobufCFieldDescriptor caravan__v1__record_change__field_descriptors[8] =
 {
   {
     "number",
@@ -6844,6 +6902,18 @@ static const ProtobufCFieldDescriptor caravan__v1__record_change__field_descript
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "objects",
+    8,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__RecordChange, has_objects),
+    offsetof(Caravan__V1__RecordChange, objects),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__record_change__field_indices_by_name[] = {
   3,   /* field[3] = based_on */
@@ -6852,12 +6922,13 @@ static const unsigned caravan__v1__record_change__field_indices_by_name[] = {
   5,   /* field[5] = expires */
   1,   /* field[1] = id */
   0,   /* field[0] = number */
+  7,   /* field[7] = objects */
   6,   /* field[6] = ttl_milliseconds */
 };
 static const ProtobufCIntRange caravan__v1__record_change__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 7 }
+  { 0, 8 }
 };
 const ProtobufCMessageDescriptor caravan__v1__record_change__descriptor =
 {
@@ -6867,11 +6938,62 @@ const ProtobufCMessageDescriptor caravan__v1__record_change__descriptor =
   "Caravan__V1__RecordChange",
   "caravan.v1",
   sizeof(Caravan__V1__RecordChange),
-  7,
+  8,
   caravan__v1__record_change__field_descriptors,
   caravan__v1__record_change__field_indices_by_name,
   1,  caravan__v1__record_change__number_ranges,
   (ProtobufCMessageInit) caravan__v1__record_change__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__open_objects__field_descriptors[2] =
+{
+  {
+    "public_database",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__OpenObjects, has_public_database),
+    offsetof(Caravan__V1__OpenObjects, public_database),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "objects",
+    2,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Caravan__V1__OpenObjects, n_objects),
+    offsetof(Caravan__V1__OpenObjects, objects),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__open_objects__field_indices_by_name[] = {
+  1,   /* field[1] = objects */
+  0,   /* field[0] = public_database */
+};
+static const ProtobufCIntRange caravan__v1__open_objects__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__open_objects__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.OpenObjects",
+  "OpenObjects",
+  "Caravan__V1__OpenObjects",
+  "caravan.v1",
+  sizeof(Caravan__V1__OpenObjects),
+  2,
+  caravan__v1__open_objects__field_descriptors,
+  caravan__v1__open_objects__field_indices_by_name,
+  1,  caravan__v1__open_objects__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__open_objects__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor caravan__v1__changed_records__field_descriptors[1] =
@@ -6912,7 +7034,7 @@ const ProtobufCMessageDescriptor caravan__v1__changed_records__descriptor =
   (ProtobufCMessageInit) caravan__v1__changed_records__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__record_outcome__field_descriptors[6] =
+static const ProtobufCFieldDescriptor caravan__v1__record_outcome__field_descriptors[7] =
 {
   {
     "verdict",
@@ -6986,11 +7108,24 @@ static const ProtobufCFieldDescriptor caravan__v1__record_outcome__field_descrip
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "objects",
+    7,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__RecordOutcome, n_objects),
+    offsetof(Caravan__V1__RecordOutcome, objects),
+    &caravan__v1__object_info__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__record_outcome__field_indices_by_name[] = {
   3,   /* field[3] = failure */
   5,   /* field[5] = modified_by */
   4,   /* field[4] = modified_milliseconds */
+  6,   /* field[6] = objects */
   2,   /* field[2] = row */
   0,   /* field[0] = verdict */
   1,   /* field[1] = version */
@@ -6998,7 +7133,7 @@ static const unsigned caravan__v1__record_outcome__field_indices_by_name[] = {
 static const ProtobufCIntRange caravan__v1__record_outcome__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 6 }
+  { 0, 7 }
 };
 const ProtobufCMessageDescriptor caravan__v1__record_outcome__descriptor =
 {
@@ -7008,7 +7143,7 @@ const ProtobufCMessageDescriptor caravan__v1__record_outcome__descriptor =
   "Caravan__V1__RecordOutcome",
   "caravan.v1",
   sizeof(Caravan__V1__RecordOutcome),
-  6,
+  7,
   caravan__v1__record_outcome__field_descriptors,
   caravan__v1__record_outcome__field_indices_by_name,
   1,  caravan__v1__record_outcome__number_ranges,
@@ -7747,7 +7882,7 @@ const ProtobufCMessageDescriptor caravan__v1__row_page__descriptor =
   (ProtobufCMessageInit) caravan__v1__row_page__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__read_object__field_descriptors[7] =
+static const ProtobufCFieldDescriptor caravan__v1__read_object__field_descriptors[9] =
 {
   {
     "table",
@@ -7833,6 +7968,30 @@ static const ProtobufCFieldDescriptor caravan__v1__read_object__field_descriptor
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "public_database",
+    8,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__ReadObject, has_public_database),
+    offsetof(Caravan__V1__ReadObject, public_database),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "version",
+    9,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__ReadObject, has_version),
+    offsetof(Caravan__V1__ReadObject, version),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__read_object__field_indices_by_name[] = {
   6,   /* field[6] = copy */
@@ -7840,13 +7999,15 @@ static const unsigned caravan__v1__read_object__field_indices_by_name[] = {
   4,   /* field[4] = length */
   2,   /* field[2] = object */
   3,   /* field[3] = offset */
+  7,   /* field[7] = public_database */
   1,   /* field[1] = row */
   0,   /* field[0] = table */
+  8,   /* field[8] = version */
 };
 static const ProtobufCIntRange caravan__v1__read_object__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 7 }
+  { 0, 9 }
 };
 const ProtobufCMessageDescriptor caravan__v1__read_object__descriptor =
 {
@@ -7856,7 +8017,7 @@ const ProtobufCMessageDescriptor caravan__v1__read_object__descriptor =
   "Caravan__V1__ReadObject",
   "caravan.v1",
   sizeof(Caravan__V1__ReadObject),
-  7,
+  9,
   caravan__v1__read_object__field_descriptors,
   caravan__v1__read_object__field_indices_by_name,
   1,  caravan__v1__read_object__number_ranges,

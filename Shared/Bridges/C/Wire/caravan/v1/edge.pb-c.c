@@ -4571,7 +4571,7 @@ const ProtobufCMessageDescriptor caravan__v1__ack_notification__descriptor =
   (ProtobufCMessageInit) caravan__v1__ack_notification__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__request_ticket__field_descriptors[5] =
+static const ProtobufCFieldDescriptor caravan__v1__request_ticket__field_descriptors[6] =
 {
   {
     "container",
@@ -4633,6 +4633,18 @@ static const ProtobufCFieldDescriptor caravan__v1__request_ticket__field_descrip
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "version",
+    72,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__RequestTicket, has_version),
+    offsetof(Caravan__V1__RequestTicket, version),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__request_ticket__field_indices_by_name[] = {
   2,   /* field[2] = bytes */
@@ -4640,12 +4652,13 @@ static const unsigned caravan__v1__request_ticket__field_indices_by_name[] = {
   3,   /* field[3] = database */
   4,   /* field[4] = record */
   1,   /* field[1] = upload */
+  5,   /* field[5] = version */
 };
 static const ProtobufCIntRange caravan__v1__request_ticket__number_ranges[2 + 1] =
 {
   { 1, 0 },
   { 70, 3 },
-  { 0, 5 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor caravan__v1__request_ticket__descriptor =
 {
@@ -4655,7 +4668,7 @@ const ProtobufCMessageDescriptor caravan__v1__request_ticket__descriptor =
   "Caravan__V1__RequestTicket",
   "caravan.v1",
   sizeof(Caravan__V1__RequestTicket),
-  5,
+  6,
   caravan__v1__request_ticket__field_descriptors,
   caravan__v1__request_ticket__field_indices_by_name,
   2,  caravan__v1__request_ticket__number_ranges,
@@ -6845,7 +6858,7 @@ const ProtobufCMessageDescriptor caravan__v1__renewed_credentials__descriptor =
   (ProtobufCMessageInit) caravan__v1__renewed_credentials__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__ticket__field_descriptors[7] =
+static const ProtobufCFieldDescriptor caravan__v1__ticket__field_descriptors[12] =
 {
   {
     "database",
@@ -6931,20 +6944,86 @@ static const ProtobufCFieldDescriptor caravan__v1__ticket__field_descriptors[7] 
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "author",
+    70,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__Ticket, author),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "zone",
+    71,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__Ticket, zone),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "incarnation",
+    72,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__Ticket, has_incarnation),
+    offsetof(Caravan__V1__Ticket, incarnation),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "record",
+    73,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__Ticket, record),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "version",
+    74,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT64,
+    offsetof(Caravan__V1__Ticket, has_version),
+    offsetof(Caravan__V1__Ticket, version),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__ticket__field_indices_by_name[] = {
+  7,   /* field[7] = author */
   3,   /* field[3] = bytes */
   0,   /* field[0] = database */
   1,   /* field[1] = device */
   4,   /* field[4] = expires_milliseconds */
+  9,   /* field[9] = incarnation */
   5,   /* field[5] = mac */
   6,   /* field[6] = partition */
+  10,   /* field[10] = record */
   2,   /* field[2] = upload */
+  11,   /* field[11] = version */
+  8,   /* field[8] = zone */
 };
-static const ProtobufCIntRange caravan__v1__ticket__number_ranges[1 + 1] =
+static const ProtobufCIntRange caravan__v1__ticket__number_ranges[2 + 1] =
 {
   { 1, 0 },
-  { 0, 7 }
+  { 70, 7 },
+  { 0, 12 }
 };
 const ProtobufCMessageDescriptor caravan__v1__ticket__descriptor =
 {
@@ -6954,10 +7033,10 @@ const ProtobufCMessageDescriptor caravan__v1__ticket__descriptor =
   "Caravan__V1__Ticket",
   "caravan.v1",
   sizeof(Caravan__V1__Ticket),
-  7,
+  12,
   caravan__v1__ticket__field_descriptors,
   caravan__v1__ticket__field_indices_by_name,
-  1,  caravan__v1__ticket__number_ranges,
+  2,  caravan__v1__ticket__number_ranges,
   (ProtobufCMessageInit) caravan__v1__ticket__init,
   NULL,NULL,NULL    /* reserved[123] */
 };

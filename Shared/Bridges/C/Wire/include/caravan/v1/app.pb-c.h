@@ -59,6 +59,7 @@ typedef struct Caravan__V1__ReserveNumbers Caravan__V1__ReserveNumbers;
 typedef struct Caravan__V1__ReservedNumbers Caravan__V1__ReservedNumbers;
 typedef struct Caravan__V1__ChangeRecords Caravan__V1__ChangeRecords;
 typedef struct Caravan__V1__RecordChange Caravan__V1__RecordChange;
+typedef struct Caravan__V1__OpenObjects Caravan__V1__OpenObjects;
 typedef struct Caravan__V1__ChangedRecords Caravan__V1__ChangedRecords;
 typedef struct Caravan__V1__RecordOutcome Caravan__V1__RecordOutcome;
 typedef struct Caravan__V1__ManageSubscriptions Caravan__V1__ManageSubscriptions;
@@ -315,6 +316,7 @@ typedef enum {
   CARAVAN__V1__APP_REQUEST__KIND_RESERVE_NUMBERS = 93,
   CARAVAN__V1__APP_REQUEST__KIND_CHANGE_RECORDS = 94,
   CARAVAN__V1__APP_REQUEST__KIND_MANAGE_PUSH_TARGETS = 97,
+  CARAVAN__V1__APP_REQUEST__KIND_OPEN_OBJECTS = 98,
   CARAVAN__V1__APP_REQUEST__KIND_BEGIN_LIVE = 100,
   CARAVAN__V1__APP_REQUEST__KIND_NEXT_LIVE = 101,
   CARAVAN__V1__APP_REQUEST__KIND_END_LIVE = 102
@@ -374,6 +376,7 @@ struct  Caravan__V1__AppRequest
     Caravan__V1__ReserveNumbers *reserve_numbers;
     Caravan__V1__ChangeRecords *change_records;
     Caravan__V1__PushTargetsRequest *manage_push_targets;
+    Caravan__V1__OpenObjects *open_objects;
     Caravan__V1__BeginLive *begin_live;
     /*
      * answered when something has changed since the difference before
@@ -1229,10 +1232,38 @@ struct  Caravan__V1__RecordChange
    */
   protobuf_c_boolean has_ttl_milliseconds;
   uint64_t ttl_milliseconds;
+  /*
+   * a write of OpenObjects: what was written to it becomes the record's
+   */
+  protobuf_c_boolean has_objects;
+  uint64_t objects;
 };
 #define CARAVAN__V1__RECORD_CHANGE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__record_change__descriptor) \
-    , 0, 0, NULL, 0, 0, 0, 0, 0,NULL, 0, 0, 0, 0 }
+    , 0, 0, NULL, 0, 0, 0, 0, 0,NULL, 0, 0, 0, 0, 0, 0 }
+
+
+/*
+ * Objects for a record of the cloud. They are written with WriteObject and TruncateObject, as row 0; a RecordChange
+ * names them, as often as it takes, and a CloseWrite that abandons forgets them. Answered with a WriteOpened.
+ */
+struct  Caravan__V1__OpenObjects
+{
+  ProtobufCMessage base;
+  /*
+   * as in FetchRecords
+   */
+  protobuf_c_boolean has_public_database;
+  protobuf_c_boolean public_database;
+  /*
+   * columns
+   */
+  size_t n_objects;
+  char **objects;
+};
+#define CARAVAN__V1__OPEN_OBJECTS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__open_objects__descriptor) \
+    , 0, 0, 0,NULL }
 
 
 struct  Caravan__V1__ChangedRecords
@@ -1267,10 +1298,15 @@ struct  Caravan__V1__RecordOutcome
   protobuf_c_boolean has_modified_milliseconds;
   uint64_t modified_milliseconds;
   char *modified_by;
+  /*
+   * done: those that were saved with it
+   */
+  size_t n_objects;
+  Caravan__V1__ObjectInfo **objects;
 };
 #define CARAVAN__V1__RECORD_OUTCOME__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__record_outcome__descriptor) \
-    , 0, CARAVAN__V1__RECORD_VERDICT__RECORD_VERDICT_UNSPECIFIED, 0, 0, NULL, NULL, 0, 0, NULL }
+    , 0, CARAVAN__V1__RECORD_VERDICT__RECORD_VERDICT_UNSPECIFIED, 0, 0, NULL, NULL, 0, 0, NULL, 0,NULL }
 
 
 /*
@@ -1519,10 +1555,17 @@ struct  Caravan__V1__ReadObject
   uint64_t cursor;
   protobuf_c_boolean has_copy;
   Caravan__V1__RowCopy copy;
+  /*
+   * Of a record of the cloud, as in FetchRecords, at this version; 0: as it is. Cursor and copy are not used.
+   */
+  protobuf_c_boolean has_public_database;
+  protobuf_c_boolean public_database;
+  protobuf_c_boolean has_version;
+  uint64_t version;
 };
 #define CARAVAN__V1__READ_OBJECT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__read_object__descriptor) \
-    , NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, CARAVAN__V1__ROW_COPY__ROW_COPY_MINE }
+    , NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, CARAVAN__V1__ROW_COPY__ROW_COPY_MINE, 0, 0, 0, 0 }
 
 
 struct  Caravan__V1__ObjectBytes
@@ -2854,6 +2897,25 @@ Caravan__V1__RecordChange *
 void   caravan__v1__record_change__free_unpacked
                      (Caravan__V1__RecordChange *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__OpenObjects methods */
+void   caravan__v1__open_objects__init
+                     (Caravan__V1__OpenObjects         *message);
+size_t caravan__v1__open_objects__get_packed_size
+                     (const Caravan__V1__OpenObjects   *message);
+size_t caravan__v1__open_objects__pack
+                     (const Caravan__V1__OpenObjects   *message,
+                      uint8_t             *out);
+size_t caravan__v1__open_objects__pack_to_buffer
+                     (const Caravan__V1__OpenObjects   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__OpenObjects *
+       caravan__v1__open_objects__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__open_objects__free_unpacked
+                     (Caravan__V1__OpenObjects *message,
+                      ProtobufCAllocator *allocator);
 /* Caravan__V1__ChangedRecords methods */
 void   caravan__v1__changed_records__init
                      (Caravan__V1__ChangedRecords         *message);
@@ -3641,6 +3703,9 @@ typedef void (*Caravan__V1__ChangeRecords_Closure)
 typedef void (*Caravan__V1__RecordChange_Closure)
                  (const Caravan__V1__RecordChange *message,
                   void *closure_data);
+typedef void (*Caravan__V1__OpenObjects_Closure)
+                 (const Caravan__V1__OpenObjects *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__ChangedRecords_Closure)
                  (const Caravan__V1__ChangedRecords *message,
                   void *closure_data);
@@ -3807,6 +3872,7 @@ extern const ProtobufCMessageDescriptor caravan__v1__reserve_numbers__descriptor
 extern const ProtobufCMessageDescriptor caravan__v1__reserved_numbers__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__change_records__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__record_change__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__open_objects__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__changed_records__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__record_outcome__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__manage_subscriptions__descriptor;

@@ -680,15 +680,20 @@ struct  Caravan__V1__RequestTicket
   protobuf_c_boolean has_bytes;
   uint64_t bytes;
   /*
-   * For a record of the default zone, whose chunks lie where it lies:
+   * For a record of the default zone, whose chunks lie where it lies; in the public database there is none without:
    */
   protobuf_c_boolean has_database;
   Caravan__V1__DatabaseScope database;
   char *record;
+  /*
+   * of the record in the public database whose objects are to be read
+   */
+  protobuf_c_boolean has_version;
+  uint64_t version;
 };
 #define CARAVAN__V1__REQUEST_TICKET__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__request_ticket__descriptor) \
-    , NULL, 0, 0, 0, 0, 0, CARAVAN__V1__DATABASE_SCOPE__DATABASE_SCOPE_PRIVATE, NULL }
+    , NULL, 0, 0, 0, 0, 0, CARAVAN__V1__DATABASE_SCOPE__DATABASE_SCOPE_PRIVATE, NULL, 0, 0 }
 
 
 struct  Caravan__V1__DropTable
@@ -1331,10 +1336,21 @@ struct  Caravan__V1__Ticket
   ProtobufCBinaryData mac;
   protobuf_c_boolean has_partition;
   uint32_t partition;
+  /*
+   * Of a public database, where a hash is no permission. Uploads: for whom the device sends, as its commits there name
+   * their user. Downloads: the record whose objects may be read, as long as it is at this version.
+   */
+  char *author;
+  char *zone;
+  protobuf_c_boolean has_incarnation;
+  uint64_t incarnation;
+  char *record;
+  protobuf_c_boolean has_version;
+  uint64_t version;
 };
 #define CARAVAN__V1__TICKET__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__ticket__descriptor) \
-    , NULL, NULL, 0, 0, 0, 0, 0, 0, 0, {0,NULL}, 0, 0 }
+    , NULL, NULL, 0, 0, 0, 0, 0, 0, 0, {0,NULL}, 0, 0, NULL, NULL, 0, 0, NULL, 0, 0 }
 
 
 /*
