@@ -12,9 +12,19 @@ struct PlaceOrder: Sendable {
     precondition(
       a.keys.count == isDescending.count && b.keys.count == isDescending.count, "a place has one value a sort key")
     if let isFirst = precedes(a.keys, b.keys) { return isFirst }
-    let places = [(a.zone, b.zone), (a.name, b.name)].map { (Array($0.utf8), Array($1.utf8)) }
-    guard let (x, y) = places.first(where: { $0 != $1 }) else { return false }
-    return x.lexicographicallyPrecedes(y) != (isDescending.last ?? false)
+    guard let isFirst = Self.precedes(a.zone, b.zone) ?? Self.precedes(a.name, b.name) else { return false }
+    return isFirst != (isDescending.last ?? false)
+  }
+
+  /// By bytes, as engines compare texts.
+  /// - Returns: nil: they are equal.
+  private static func precedes(_ a: String, _ b: String) -> Bool? {
+    var (a, b) = (a.utf8.makeIterator(), b.utf8.makeIterator())
+    while let x = a.next() {
+      guard let y = b.next() else { return false }
+      if x != y { return x < y }
+    }
+    return b.next() == nil ? nil : true
   }
 
   /// - Returns: nil: as far as one of them goes, they are equal.
@@ -34,7 +44,6 @@ package struct FirstPlaces {
 
   private let order: PlaceOrder
   private let most: Int
-  /// Bytes of names and keys that are kept.
   package private(set) var found: [Found] = []
 
   init(_ order: PlaceOrder, atMost most: Int) {

@@ -86,7 +86,9 @@ struct StagerQuestions {
     stagersAt = pipeline.add(
       StagerStatements.stagers, partition, stagers.map(\.database.key), stagers.map(\.author), stagers.map(\.hash))
     countsAt = pipeline.add(
-      StagerStatements.counts, partition, authors.map(\.database.key), authors.map(\.name))
+      StagerStatements.counts, partition, authors.map(\.database.key), authors.map(\.name),
+      // No author has more; and the limit has the engine look for each author's by key.
+      StoreLimits.chunksStagedByUser)
   }
 
   func read(_ answers: [Rows], into state: PartitionState) {
@@ -199,10 +201,11 @@ enum StagerStatements {
     """
 
   static let counts: StaticString = """
-    SELECT w.ordinal, s.held FROM unnest($2, $3) WITH ORDINALITY AS w(database, author, ordinal)
+    SELECT w.ordinal, count(*) FROM unnest($2, $3) WITH ORDINALITY AS w(database, author, ordinal)
     CROSS JOIN LATERAL (
-      SELECT count(*) AS held FROM caravan_stagers
-      WHERE partition = $1 AND database = w.database AND author = w.author) AS s
+      SELECT hash FROM caravan_stagers
+      WHERE partition = $1 AND database = w.database AND author = w.author LIMIT $4) AS s
+    GROUP BY w.ordinal
     """
 
   static let add: StaticString = """
@@ -218,15 +221,20 @@ enum StagerStatements {
 
   static let survey: StaticString = """
     SELECT p.partition FROM caravan_partitions p
-    WHERE EXISTS (SELECT 1 FROM caravan_stagers s WHERE s.partition = p.partition AND s.until < $1)
-      OR EXISTS (SELECT 1 FROM caravan_stagers s WHERE s.partition = p.partition AND s.until > $2)
-    ORDER BY p.partition
+    LEFT JOIN LATERAL (
+      SELECT until FROM caravan_stagers WHERE partition = p.partition AND until < $1 LIMIT 1) AS a ON true
+    LEFT JOIN LATERAL (
+      SELECT until FROM caravan_stagers WHERE partition = p.partition AND until > $2 LIMIT 1) AS b ON true
+    WHERE a.until IS NOT NULL OR b.until IS NOT NULL ORDER BY p.partition
     """
 
   static let remove: StaticString = """
     DELETE FROM caravan_stagers WHERE partition = $1 AND (database, author, hash) IN (
-      SELECT s.database, s.author, s.hash FROM caravan_stagers s
-      WHERE s.partition = $1 AND (s.until < $2 OR s.until > $3) ORDER BY s.until LIMIT $4)
+      (SELECT a.database, a.author, a.hash FROM caravan_stagers a
+        WHERE a.partition = $1 AND a.until < $2 ORDER BY a.until LIMIT $4)
+      UNION ALL
+      (SELECT b.database, b.author, b.hash FROM caravan_stagers b
+        WHERE b.partition = $1 AND b.until > $3 ORDER BY b.until LIMIT $4))
     RETURNING database, charge
     """
 }

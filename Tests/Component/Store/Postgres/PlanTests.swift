@@ -40,7 +40,7 @@ import Testing
     let arrays = unnested.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
     let texts: Set = [
       "database", "zone_name", "name", "writer", "hash", "outcome", "bytes", "chunks", "body", "holder", "consumer",
-      "source", "target", "fields", "account", "device", "maker",
+      "source", "target", "fields", "account", "device", "maker", "author",
     ]
     return (1...max(1, count)).prefix(count).map { number in
       if let at = arrays.firstIndex(of: "$\(number)"), at < names.count {
@@ -55,7 +55,7 @@ import Testing
         let isNumber = ["zone", "incarnation"].contains { sql.contains("\($0) = ANY($\(number))") }
         return isNumber ? "bigint[]" : "bytea[]"
       }
-      let isText = ["database", "name", "writer", "consumer", "paths", "problem", "hash"].contains {
+      let isText = ["database", "name", "writer", "consumer", "paths", "problem", "hash", "author"].contains {
         sql.range(of: #"\b\#($0) (=|>=|<|>) \$\#(number)\b"#, options: .regularExpression) != nil
       }
       return isText ? "bytea" : "bigint"
