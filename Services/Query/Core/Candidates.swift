@@ -19,6 +19,8 @@ package struct Candidates: Sendable {
   package let isExact: Bool
   /// How many of the first sort keys they are in the order of; nil: they are in the order of the answer.
   package let ordered: Int?
+  /// They have that order from an index, so that the first of them cost no more than they are.
+  package let isInOrder: Bool
   /// The statement gives their number, and no records.
   package let isCount: Bool
   /// Where among the columns each sort key stands; nil: it is computed.
@@ -36,6 +38,16 @@ extension CompiledQuery {
     order.columns(in: indexes).first.map { $0 != nil } ?? true
   }
 
+  /// The source that gives a page as it is, whatever else finds fewer records.
+  package func plainSource(_ sources: [SQLSource], in indexes: TableIndexes, _ engine: IndexEngine) -> SQLSource? {
+    guard !isCount else { return nil }
+    return sources.first { source in
+      guard source.isOneKey else { return false }
+      let candidates = candidates(in: indexes, from: source, engine)
+      return candidates.isExact && candidates.isInOrder && candidates.ordered == nil
+    }
+  }
+
   /// - Parameter source: one of `sources`, to begin with; nil: records are read in the order of the answer as far as an
   ///   index has it.
   package func candidates(
@@ -43,8 +55,11 @@ extension CompiledQuery {
   ) -> Candidates {
     let columns = order.columns(in: indexes)
     let leading = Array(columns.prefix { $0 != nil }.compactMap(\.self))
-    // What a source finds has the order of the answer only where it is a range of the keys that the answer begins with.
-    let isInOrder = !isCount && (source == nil || source?.column != nil && source?.column == leading.first)
+    // What a source finds has the order of the answer where it is a range of the keys that the answer begins with, or
+    // one key and the answer is in the order of names.
+    let isInOrder =
+      !isCount
+      && (source.map { $0.column != nil && $0.column == leading.first || $0.isOneKey && columns.isEmpty } ?? true)
     var isExact = true
     var conditions = [SQLFragment("in_table = ?", [.integer(indexes.table)])]
     if let zone { conditions.append(SQLFragment("zone = ?", [.text(zone)])) }
@@ -59,8 +74,13 @@ extension CompiledQuery {
     let condition = SQLFragment.joined(conditions, by: "AND")
     var sql = "SELECT \(shown.joined(separator: ", ")) FROM \(place.sql) WHERE \(condition.sql)"
     let sorted = isInOrder ? leading : []
-    let isWhole = isInOrder && sorted.count == columns.count
-    if isWhole || !sorted.isEmpty { sql += " ORDER BY \(order.sql(sorted))" }
+    var isWhole = isInOrder && sorted.count == columns.count
+    if isWhole || !sorted.isEmpty {
+      sql += " ORDER BY \(order.sql(sorted))"
+    } else if isExact, !isCount, engine.sorts, leading.count == columns.count {
+      sql += " ORDER BY \(order.sql(leading))"
+      isWhole = true
+    }
     if isWhole, isExact { sql += " LIMIT \(limit + 1)" }
     var next = Candidates.columns.count
     let keys = columns.map { column -> Int? in
@@ -70,7 +90,7 @@ extension CompiledQuery {
     }
     return Candidates(
       fragment: SQLFragment(sql, place.parameters + condition.parameters), isExact: isExact,
-      ordered: isWhole ? nil : sorted.count, isCount: isCount && isExact, keys: keys)
+      ordered: isWhole ? nil : sorted.count, isInOrder: isInOrder, isCount: isCount && isExact, keys: keys)
   }
 
   private static func shown(_ columns: [String?]) -> [String] { Candidates.columns + columns.compactMap(\.self) }

@@ -27,6 +27,9 @@ package enum IndexEngine: Sendable, Hashable, CaseIterable {
       source.ids.parameters)
   }
 
+  /// It had better put records in order itself than give all of them to be put in order.
+  var sorts: Bool { self == .postgres }
+
   // MARK: Words
 
   /// A statement that gives the ids of records by their words.

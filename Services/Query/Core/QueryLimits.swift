@@ -29,7 +29,7 @@ package enum QueryLimits {
   package static let cacheBytes = 32 << 20
   /// Pages in the write-ahead log before they are written back: an index is written at random places, and a page that
   /// is changed many times meanwhile is written back once.
-  package static let checkpointPages = 8_192
+  package static let checkpointPages = 2_048
   /// Records in one step of building an index; others use the index between two steps.
   package static let recordsPerBuildStep = 500
   package static let bytesPerBuildStep = 4 << 20

@@ -120,7 +120,10 @@ actor IndexReader {
     do throws(CaravanError) {
       return try snapshot(of: indexes, partition) { empty throws(CaravanError) in
         let sources = Array(query.sources(in: indexes, engine).prefix(QueryLimits.weighedSources))
-        var source = try within(cost, { () throws(CaravanError) in try best(of: sources) })
+        var source =
+          if let plain = query.plainSource(sources, in: indexes, engine) { plain } else {
+            try within(cost, { () throws(CaravanError) in try best(of: sources) })
+          }
         if source == nil, let first = sources.first {
           // Where many match, a page is full soon in the order of the answer; else the index finds the few there are.
           if query.isOrdered(in: indexes), !query.isCount { other = first } else { source = first }
@@ -144,11 +147,12 @@ actor IndexReader {
     of indexes: TableIndexes, _ partition: Partition, find: (Page) throws(CaravanError) -> Page
   ) throws(CaravanError) -> Page? {
     try connection.reading { () throws(CaravanError) -> Page? in
-      let generation = try connection.first("SELECT generation FROM tables WHERE id = ?", indexes.table) { row in
-        row.integer(0)
-      }
-      guard generation == indexes.generation else { return nil }
-      return try find(Page(position: try position(of: partition)))
+      let state = try connection.first(
+        "SELECT generation, (SELECT position FROM cursors WHERE partition = ?) FROM tables WHERE id = ?",
+        partition.number, indexes.table
+      ) { row in (generation: row.integer(0), position: row.unsigned(1)) }
+      guard let state, state.generation == indexes.generation else { return nil }
+      return try find(Page(position: state.position))
     }
   }
 
@@ -266,7 +270,7 @@ actor IndexReader {
   ) throws(CaravanError) {
     let fragment = candidates.fragment
     try connection.stream(
-      fragment.statement, fragment.parameters.map(\.indexValue), wanted: count, inOrder: candidates.ordered != 0,
+      fragment.statement, fragment.parameters.map(\.indexValue), wanted: count, inOrder: candidates.isInOrder,
       each: body)
   }
 

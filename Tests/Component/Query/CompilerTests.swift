@@ -94,6 +94,24 @@ import Testing
     #expect(try compiled(query([dated, other, .all(2)])).candidates(in: indexes, .sqlite).isExact)
   }
 
+  @Test("CK-80: one key has the order of names already, so that a page reads no more than it has")
+  func oneKey() throws {
+    let named = Predicate.Term.compare(field: "name", .equal, .text("a"))
+    let dated = Predicate.Term.compare(field: "date", .less, .integer(9))
+    for engine in IndexEngine.allCases {
+      let asked = try compiled(query([named]))
+      let source = try #require(asked.plainSource(asked.sources(in: indexes, engine), in: indexes, engine))
+      let candidates = asked.candidates(in: indexes, from: source, engine)
+      #expect(candidates.fragment.sql.hasSuffix("ORDER BY zone ASC, name ASC LIMIT 11"))
+      let isInOrder = engine == .postgres || candidates.fragment.sql.contains("INDEXED BY records_by_k1")
+      #expect(candidates.isInOrder && candidates.isExact && candidates.ordered == nil && isInOrder)
+      for other in [query([dated]), query([named], sort: [SortKey("date")])] {
+        let asked = try compiled(other)
+        #expect(asked.plainSource(asked.sources(in: indexes, engine), in: indexes, engine) == nil)
+      }
+    }
+  }
+
   struct Bad: CustomTestStringConvertible, Sendable {
     let query: Query
     let code: ErrorCode

@@ -18,10 +18,15 @@ struct KeyRange: Sendable, Hashable {
   /// All but null.
   static let present = KeyRange(low: .excluding(.null), high: nil)
 
+  private static func point(_ column: String) -> String { "\(column) = ?" }
+
+  /// Whether a condition asks for one key.
+  static func isPoint(_ fragment: SQLFragment, of column: String) -> Bool { fragment.sql == point(column) }
+
   func fragment(_ column: String) -> SQLFragment {
     switch (low, high) {
     case (.including(let low)?, .including(let high)?) where low == high:
-      return SQLFragment("\(column) = ?", [.key(low)])
+      return SQLFragment(Self.point(column), [.key(low)])
     case (nil, nil): return SQLFragment("\(column) >= ?", [.key(.null)])
     case (_, _):
       let low = low.map { bound in

@@ -127,7 +127,11 @@ public struct SQLCompiler {
         ranges.append((column, [fragment]))
       }
     }
-    let merged = ranges.map { SQLSource([found(.joined($0.fragments, by: "AND"))], column: $0.column) }
+    let merged = ranges.map { range in
+      SQLSource(
+        [found(.joined(range.fragments, by: "AND"))], column: range.column,
+        isOneKey: range.fragments.contains { KeyRange.isPoint($0, of: range.column) })
+    }
     return (merged + sources).filter { $0.statements.count <= SQLSource.mostStatements }
   }
 

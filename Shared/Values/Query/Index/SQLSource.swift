@@ -17,13 +17,20 @@ public struct SQLSource: Sendable, Hashable {
   private let isDisjoint: Bool
   /// They are one range of this column's keys; nil: they are not.
   public let column: String?
+  /// The range is one key: its rows lie in the order of what comes after the key in the index.
+  public let isOneKey: Bool
   let known: Known?
 
-  init(_ statements: [SQLFragment], isDisjoint: Bool = false, column: String? = nil, known: Known? = nil) {
+  init(
+    _ statements: [SQLFragment], isDisjoint: Bool = false, column: String? = nil, isOneKey: Bool = false,
+    known: Known? = nil
+  ) {
     precondition(!statements.isEmpty, "a source has a statement")
+    precondition(!isOneKey || column != nil, "one key of no column")
     self.statements = statements
     self.isDisjoint = isDisjoint
     self.column = column
+    self.isOneKey = isOneKey
     self.known = known
   }
 
