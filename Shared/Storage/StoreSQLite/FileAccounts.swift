@@ -112,16 +112,14 @@ extension FileReads {
       WHERE (d.owner = ? OR d.owner > ? AND d.owner < ?) AND d.container LIKE ? AND d.container <> ?
         AND d.environment = ? AND d.partition BETWEEN ? AND ?
       """, owner, "\(owner)#", "\(owner)$", container, ContainerID.system.text, account.environment.rawValue, first,
-      last,
-      read: { Usage(records: $0.integer(0), bytes: $0.integer(1)) })
+      last, read: { Usage(records: $0.integer(0), bytes: $0.integer(1)) })
     let chunks = try db.first(
       """
       SELECT coalesce(sum(chunk_bytes), 0) FROM databases
       WHERE (owner = ? OR owner > ? AND owner < ?) AND container LIKE ? AND container <> ?
         AND environment = ? AND partition BETWEEN ? AND ?
       """, owner, "\(owner)#", "\(owner)$", container, ContainerID.system.text, account.environment.rawValue, first,
-      last,
-      read: { Usage(bytes: $0.integer(0)) })
+      last, read: { Usage(bytes: $0.integer(0)) })
     let used = (zones ?? Usage()) + (chunks ?? Usage())
     guard case .container(let id, let environment) = account else { return used }
     return try used + StagerReads(reads: self).stagerCharges(of: id, in: environment, first...max(first, last))

@@ -6,7 +6,7 @@ import Testing
 
 /// Goal: in a public database a hash is no permission: a commit names chunks that its user has staged or that the
 /// record has which it changes, and nothing tells whether the database has others. Method: the protocol only, on every
-/// kind of store, with two users and a stranger's chunks.
+/// kind of store, with two users, and chunks that neither has staged.
 @Suite(.timeLimit(.minutes(2))) struct StagerConformance {
   private static let database = DatabaseID(
     container: ContainerID(unchecked: "notes"), environment: .development, owner: nil)

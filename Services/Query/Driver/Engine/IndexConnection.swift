@@ -59,7 +59,6 @@ package enum IndexValue: Sendable, Hashable {
 
 /// The columns of a row, which count from 0; valid until the statement moves on.
 package protocol IndexColumns {
-  func isNull(_ column: Int32) -> Bool
   /// 0 for NULL.
   func integer(_ column: Int32) -> Int64
   /// What was given as `UInt64`.
