@@ -66,10 +66,12 @@ package struct CompiledQuery: Sendable {
 
 extension RecordType {
   /// Whether a viewer sees a record of the type.
-  /// - Parameter maker: who made it; empty: nobody knows.
-  package func isVisible(to viewer: Query.Viewer, madeBy maker: String) -> Bool {
+  /// - Parameters:
+  ///   - roles: of the container's own that the viewer has.
+  ///   - maker: who made it; empty: nobody knows.
+  package func isVisible(to viewer: Query.Viewer, having roles: Set<String> = [], madeBy maker: String) -> Bool {
     let grants = grants ?? .standard
-    return grants.rights(of: viewer, isCreator: !maker.isEmpty && maker == viewer.author).contains(.read)
+    return grants.rights(of: viewer, roles, isCreator: !maker.isEmpty && maker == viewer.author).contains(.read)
   }
 }
 
@@ -84,12 +86,12 @@ extension Query.Viewer {
 }
 
 extension TypeGrants {
-  fileprivate func rights(of viewer: Query.Viewer, isCreator: Bool) -> Rights {
+  fileprivate func rights(of viewer: Query.Viewer, _ roles: Set<String>, isCreator: Bool) -> Rights {
     assert(viewer.author != nil || !isCreator, "who has not signed in has made a record")
     switch viewer {
     case .anonymous: return rights(isUser: false, isCreator: false)
-    case .user: return rights(isUser: true, isCreator: isCreator)
-    case .server: return rights(isUser: true, isServerApp: true, isCreator: isCreator)
+    case .user: return rights(isUser: true, isCreator: isCreator, roles: roles)
+    case .server: return rights(isUser: true, isServerApp: true, isCreator: isCreator, roles: roles)
     }
   }
 }
@@ -103,11 +105,11 @@ private enum Visibility: Sendable {
 
   init(_ query: Query, _ type: RecordType) throws(CaravanError) {
     let grants = type.grants ?? .standard
-    guard let viewer = query.viewer, !grants.rights(of: viewer, isCreator: false).contains(.read) else {
+    guard let viewer = query.viewer, !grants.rights(of: viewer, query.roles, isCreator: false).contains(.read) else {
       self = .all
       return
     }
-    guard let author = viewer.author, grants.rights(of: viewer, isCreator: true).contains(.read) else {
+    guard let author = viewer.author, grants.rights(of: viewer, query.roles, isCreator: true).contains(.read) else {
       throw .noSuchType(query.type)
     }
     self = .made(try Condition(SystemField.createdBy.definition, .compare(.equal, .text(author))))

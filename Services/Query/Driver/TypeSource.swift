@@ -64,6 +64,11 @@ final class TypeSource: Sendable {
     return type
   }
 
+  /// Which of these roles of the container's own a user has.
+  func roles(of user: UserID, among roles: [String], in database: DatabaseID) async throws(CaravanError) -> Set<String> {
+    try await schema.roles(of: user, among: Set(roles), in: database.container, database.environment)
+  }
+
   /// The latest template of this name.
   /// - Throws: `noSuchObject`.
   func template(named name: String, of database: DatabaseID) async throws(CaravanError) -> SubscriptionTemplate {

@@ -176,6 +176,24 @@ package enum Registry {
     return (others + [type.name]).sorted()
   }
 
+  /// To which roles of the container's own each type grants something, now that one is registered.
+  /// - Parameter roles: by the type's name.
+  /// - Throws: `limitExceeded` beyond `Limits.ownRoles` of the container.
+  package static func ownRoles(
+    _ roles: [String: [String]], after type: RecordType
+  ) throws(CaravanError) -> [String: [String]] {
+    var roles = roles
+    let new = type.grants?.ownRoles ?? []
+    roles[type.name] = new.isEmpty ? nil : new
+    let all = Set(roles.values.joined())
+    guard all.count <= Limits.ownRoles else {
+      throw CaravanError(
+        .limitExceeded,
+        "types would grant something to \(all.count) roles of the container's own: the limit is \(Limits.ownRoles)")
+    }
+    return roles
+  }
+
   /// The newest version with exactly the proposed fields, in whatever order, and the proposed settings, if there are
   /// any: an app that was not updated finds its own.
   private static func known(

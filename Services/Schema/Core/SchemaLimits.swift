@@ -59,6 +59,15 @@ package enum SchemaLimits {
   package static let listBytes = 2 << 20
   package static let requestsInFlight = 64
 
+  // MARK: Roles of a container's own
+
+  /// Users who have them in one environment, counted once a role.
+  package static let membersPerContainer: Int64 = 10_000
+  /// What one answer lists of them.
+  package static let membersPerPage = 500
+  /// How often who has a role is written again where somebody has changed it meanwhile.
+  package static let memberAttempts = 8
+
   // MARK: Containers
 
   package static let containersPerSuite: UInt32 = 10_000

@@ -2,13 +2,37 @@ import CaravanModel
 import CaravanSchemaCore
 import CaravanWire
 
+/// What a registry remembers of its types' grants, so that it need not read all types for them.
+struct GrantedNames: Hashable {
+  /// Names of types whose grants are not the standard ones.
+  var types: [String] = []
+  /// Roles of the container's own to which a type grants something, by the type's name.
+  var roles: [String: [String]] = [:]
+
+  var ownRoles: [String] { Set(roles.values.joined()).sorted() }
+
+  /// - Parameter removed: names of types that are no more.
+  /// - Throws: `limitExceeded`.
+  func after(_ added: [CaravanModel.RecordType], removed: [String]) throws(CaravanError) -> GrantedNames {
+    var names = self
+    names.types.removeAll { removed.contains($0) }
+    for name in removed { names.roles[name] = nil }
+    for type in added {
+      names.types = try Registry.granted(names.types, after: type)
+      names.roles = try Registry.ownRoles(names.roles, after: type)
+    }
+    return names
+  }
+}
+
 /// How the registry lies in storage: records of the zone `schema` of a container's public database.
 ///
 /// - `type.<id>`: one immutable record type. Field 1: an encoded `RecordType`.
 /// - `head.<name in lower case>`: the versions of a name. Field 1: their ids as text, oldest first; field 2: 1 where
 ///   the type was removed, and not made again.
 /// - `counter`: field 1: how many types there are; field 2: their bytes, as far as they were counted.
-/// - `grants`: field 1: names of types whose grants are not the standard ones, as text.
+/// - `grants`: field 1: names of types whose grants are not the standard ones, as text; field 2: roles of the
+///   container's own to which types grant something, as text: a line a type, its name and then those.
 /// - `history`: how the latest schema came from the one before. Field 1: an encoded `SchemaChange`. Those before it lie
 ///   under `schema.<id>` in a zone of their own, so that it costs nothing how many there are.
 /// - `retired`: field 1: types that were removed, as text: a line a name, which is followed by their ids.
@@ -28,6 +52,7 @@ enum SchemaRecords {
   private static let content: UInt32 = 1
   private static let removal: UInt32 = 2
   private static let size: UInt32 = 2
+  private static let ownRoles: UInt32 = 2
   private static let typePrefix = "type."
   private static let headPrefix = "head."
   private static let templatePrefix = "template."
@@ -101,13 +126,23 @@ enum SchemaRecords {
     RecordFields([content: .integer(Int64(count)), size: .integer(Int64(bytes))]).body
   }
 
-  static func body(ofGranted names: [String]) -> [UInt8] {
-    RecordFields([content: .text(names.joined(separator: " "))]).body
+  static func body(of granted: GrantedNames) -> [UInt8] {
+    var fields = RecordFields([content: .text(granted.types.joined(separator: " "))])
+    let lines = granted.roles.sorted { $0.key < $1.key }.map { ([$0.key] + $0.value).joined(separator: " ") }
+    if !lines.isEmpty { fields[ownRoles] = .text(lines.joined(separator: "\n")) }
+    return fields.body
   }
 
-  static func granted(_ entry: CaravanModel.Entry) throws(CaravanError) -> [String] {
-    guard case .text(let text) = try RecordFields(body: entry.body)[content] else { throw damaged(entry) }
-    return text.split(separator: " ").map(String.init)
+  static func granted(_ entry: CaravanModel.Entry) throws(CaravanError) -> GrantedNames {
+    let fields = try RecordFields(body: entry.body)
+    guard case .text(let text) = fields[content] else { throw damaged(entry) }
+    var granted = GrantedNames(types: text.split(separator: " ").map(String.init))
+    guard case .text(let lines) = fields[ownRoles] else { return granted }
+    for line in lines.split(separator: "\n") {
+      let words = line.split(separator: " ").map(String.init)
+      granted.roles[words.first ?? ""] = Array(words.dropFirst())
+    }
+    return granted
   }
 
   static func type(_ entry: CaravanModel.Entry) throws(CaravanError) -> CaravanModel.RecordType {

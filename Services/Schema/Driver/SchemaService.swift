@@ -6,8 +6,8 @@ import CaravanSchemaCore
 import CaravanStorageClient
 import CaravanWire
 
-/// The registry of containers and their record types: `svc.schema.propose|type|types|template|grants|change|history`
-/// and `svc.schema.container|containers`. Its state lies in storage, so any number of instances may run; each keeps for
+/// The registry of containers and their record types: `svc.schema.propose|type|types|template|grants|change|history`,
+/// `svc.schema.roles|members` and `svc.schema.container|containers`. Its state lies in storage, so any number of instances may run; each keeps for
 /// a second what changes with a restore, or when the operator says so.
 package final class SchemaService: Service {
   private let service: ServiceHost
@@ -26,6 +26,7 @@ package final class SchemaService: Service {
     let containers = try ContainerHandler(storage: storage, confirming: confirming, host: host, isOpen: opensContainers)
     let registrar = Registrar(storage: storage, confirming: confirming, containers: containers, host: host)
     let editor = SchemaEditor(registrar: registrar, containers: containers, host: host)
+    let roles = RoleMembers(registrar: registrar, containers: containers, host: host)
     service = ServiceHost(
       name: "caravan-schema", version: version, bus: bus, host: host,
       endpoints: [
@@ -45,6 +46,8 @@ package final class SchemaService: Service {
         Self.endpoint(.history) { (request: SchemaHistoryRequest) throws(CaravanError) in
           try await registrar.history(request)
         },
+        Self.endpoint(.roles) { (request: RolesRequest) throws(CaravanError) in try await roles.roles(request) },
+        Self.endpoint(.members) { (request: MembersRequest) throws(CaravanError) in try await roles.members(request) },
         Self.endpoint(.container) { (request: ContainerRequest) throws(CaravanError) in
           try await registrar.container(request)
         },

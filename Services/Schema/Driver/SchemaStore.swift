@@ -15,8 +15,7 @@ struct RegistryState {
   var bytes = 0
   /// How the latest schema came about; nil: the history has not begun.
   var latest: CaravanModel.SchemaChange?
-  /// Names of types whose grants are not the standard ones.
-  var granted: [String] = []
+  var granted = GrantedNames()
   /// Types that were removed.
   var retired: [CaravanModel.RetiredType] = []
   /// Of the records that were there.
@@ -153,9 +152,8 @@ struct SchemaStore: Sendable {
     for (key, template) in edit.templates.sorted(by: { $0.key < $1.key }) {
       saves.append(save(SchemaRecords.templateName(key), SchemaRecords.body(of: template)))
     }
-    var granted = state.granted.filter { !edit.removed.contains($0) }
-    for type in edit.added { granted = try Registry.granted(granted, after: type) }
-    if granted != state.granted { saves.append(save(SchemaRecords.grants, SchemaRecords.body(ofGranted: granted))) }
+    let granted = try state.granted.after(edit.added, removed: edit.removed)
+    if granted != state.granted { saves.append(save(SchemaRecords.grants, SchemaRecords.body(of: granted))) }
     if !edit.removed.isEmpty {
       let retired = edit.removed.map { name in
         CaravanModel.RetiredType(name: name, versions: state.history(of: name).current.map(\.id))
@@ -231,7 +229,7 @@ struct SchemaStore: Sendable {
     var (names, retired): ([String], [CaravanModel.RetiredType]) = ([], [])
     for entry in try await live([SchemaRecords.grants, SchemaRecords.retired]) {
       if entry.name == SchemaRecords.grants {
-        names = try SchemaRecords.granted(entry)
+        names = try SchemaRecords.granted(entry).types
       } else {
         retired = try SchemaRecords.retired(entry)
       }
@@ -252,6 +250,13 @@ struct SchemaStore: Sendable {
       }
     }
     return RecordVisibility(granted: granted, retired: retired)
+  }
+
+  /// Roles of the container's own to which types grant something, in order.
+  func ownRoles() async throws(CaravanError) -> [String] {
+    try await live([SchemaRecords.grants]).first.map { (entry) throws(CaravanError) in
+      try SchemaRecords.granted(entry).ownRoles
+    } ?? []
   }
 
   func hasTypes() async throws(CaravanError) -> Bool { try await !live([SchemaRecords.counter]).isEmpty }
@@ -293,7 +298,7 @@ struct SchemaStore: Sendable {
     CaravanModel.Mutation(name: name, base: base, change: .save(type: 0, body: body, chunks: []))
   }
 
-  private func live(
+  func live(
     _ names: [String], in zone: ZoneID? = nil
   ) async throws(CaravanError) -> [CaravanModel.Entry] {
     var entries: [CaravanModel.Entry] = []

@@ -134,9 +134,8 @@ struct ConflictExtension: SessionPart {
     let visibility = try await cloud.visibility.of(row.zone.database, covering: [row.type])
     let request = CommitRequest(
       zone: ZoneRef(row.zone), writer: SettlementOps.writer(for: try await writer(in: row.zone.database)), epoch: epoch,
-      op: row.ops.number(attempt), opFloor: row.ops.floor, mutations: [mutation],
-      rights: session.rights(visibility))
-    var reply = try await cloud.storage.commit(request, in: Partition(of: row.zone.database))
+      op: row.ops.number(attempt), opFloor: row.ops.floor, mutations: [mutation])
+    var reply = try await session.commit(request, to: row.zone.database, visibility)
     try await session.hideInvisible(in: &reply, of: row.zone.database)
     guard let outcome = reply.outcomes.first else {
       throw CaravanError(.chunksMissing, "record '\(mutation.name)' names chunks that are not there")

@@ -63,7 +63,7 @@ extension DeviceSession {
     let position = list.token.isEmpty ? nil : try cloud.tokens.open(list.token, of: database)
     let reply = try await cloud.storage.changedZones(of: database, from: position)
     if reply.resetRequired { return ChangedZones(resetRequired: true) }
-    let zones = reply.zones.filter { $0.zone != SubscriptionZone.name }
+    let zones = reply.zones.filter { access.isZone($0.zone, in: database) }
     let bytes = zones.reduce(0) { $0 + $1.zone.utf8.count + SyncLimits.zoneBytes }
     guard account.settle(taken: 0, needed: bytes) else { throw Refusal.replyFull }
     let next = try required(reply.next, "next").model()

@@ -18,8 +18,8 @@ extension DeviceSession {
       zone: ZoneRef(zone), writer: try await writer(in: zone.database), epoch: epoch, op: push.op,
       opFloor: push.opFloor,
       atomic: push.atomic, mutations: checked.mutations, chunks: push.chunks,
-      rights: rights(visibility), retired: try retired(before: checked.types, visibility, in: zone))
-    var reply = try await cloud.storage.commit(request, in: Partition(of: zone.database))
+      retired: try retired(before: checked.types, visibility, in: zone))
+    var reply = try await commit(request, to: zone.database, visibility)
     try await hideInvisible(in: &reply, of: zone.database)
     try await refuseOtherTypes(in: &reply, of: checked.mutations, checked.types, in: zone)
     if !push.atomic { await ConflictExtension(session: self).settle(push, checked, &reply, in: zone) }

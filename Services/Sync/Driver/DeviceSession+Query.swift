@@ -61,6 +61,7 @@ extension DeviceSession {
   private func viewer(of database: DatabaseID) async throws(CaravanError) -> QueryViewer? {
     guard database.owner == nil else { return nil }
     let author = WriterName.author(try await writer(in: database)).map { String($0) }
-    return QueryViewer(author: author ?? "", server: access.principal.isServerApp)
+    let roles = try await roles(cloud.visibility.of(database), in: database)
+    return QueryViewer(author: author ?? "", server: access.principal.isServerApp, roles: roles.sorted())
   }
 }

@@ -58,49 +58,10 @@ extension DeviceSession {
     return names.compactMap { found[$0] }
   }
 
-  /// What the device may see: in a public database as its grants are now, and nothing of types that were removed.
-  func visible(
-    _ entries: [CaravanWire.Entry], in database: DatabaseID
-  ) async throws(CaravanError) -> [CaravanWire.Entry] {
-    guard !entries.isEmpty else { return entries }
-    let visibility = try await cloud.visibility.of(database)
-    let entries = entries.filter { $0.deleted || !visibility.isRetired($0.type) }
-    var granted = visibility.granted
-    guard !granted.isEmpty else { return entries }
-    var types: [UInt32: CaravanModel.RecordType] = [:]
-    for id in Set(entries.map(\.type)) where id != 0 && !granted.contains(where: { $0.versions.contains(id) }) {
-      types[id] = try await cloud.schema.type(id, of: database.container, in: database.environment)
-    }
-    granted = try await cloud.visibility.of(database, covering: types.values).granted
-    let author = WriterName.author(try await writer(in: database))
-    return entries.filter { entry in
-      let creator = entry.model().authorship.creator
-      let isTheirs = author != nil && WriterName.author(creator) == author
-      // What was deleted does not say of which type it was.
-      return entry.deleted ? isTheirs : access.mayRead(type: entry.type, isTheirs: isTheirs, granted)
-    }
-  }
-
-  /// An answer shows what the store holds when it is given, which may have become another's, or out of sight.
-  func hideInvisible(in reply: inout CommitReply, of database: DatabaseID) async throws(CaravanError) {
-    let copies = reply.outcomes.compactMap(\.server)
-    let seen = Set(try await visible(copies, in: database).map(\.name))
-    guard seen.count < copies.count else { return }
-    for index in reply.outcomes.indices {
-      guard let server = reply.outcomes[index].server, !seen.contains(server.name) else { continue }
-      (reply.outcomes[index].server, reply.outcomes[index].version) = (nil, 0)
-    }
-  }
-
-  /// What the device's commits may do, as storage is told; empty: what everybody's may.
-  func rights(_ visibility: RecordVisibility) -> [CaravanWire.TypeRights] {
-    access.rights(visibility.granted).map { CaravanWire.TypeRights($0) }
-  }
-
   func zones(_ list: ListZones, _ account: ReplyAccount) async throws(CaravanError) -> ZonesResult {
     let database = try database(list.container, list.database)
     var states: [ZoneState] = []
-    for head in try await cloud.storage.zones(of: database) where head.zone?.zone != SubscriptionZone.name {
+    for head in try await cloud.storage.zones(of: database) where access.isZone(head.zone?.zone ?? "", in: database) {
       states.append(ZoneState(zone: head.zone?.zone ?? "", seq: head.seq, incarnation: head.incarnation))
     }
     let bytes = states.reduce(0) { $0 + SyncLimits.outcomeBytes + $1.zone.utf8.count }

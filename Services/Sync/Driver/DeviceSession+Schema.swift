@@ -40,12 +40,7 @@ extension DeviceSession {
     switch call.call {
     case .change(var request):
       // Reading development's is harmless; changing production takes credentials for it.
-      guard request.environment == environment.rawValue else {
-        throw CaravanError(
-          .accessDenied,
-          "this device is one for \(environment.rawValue), and changes no schema of \(request.environment.prefix(40)): "
-            + "use one for that (caravan device add --environment)")
-      }
+      try requireOwn(request.environment)
       (request.container, request.user, request.device) = (container, user.text, device.device.text)
       request.byOperator = false
       call.call = .change(request)
@@ -55,6 +50,11 @@ extension DeviceSession {
     case .history(var request):
       (request.container, request.user) = (container, user.text)
       call.call = .history(request)
+    case .members(var request):
+      // Who has roles of production is no schema: it is shown to its own credentials only.
+      try requireOwn(request.environment)
+      (request.container, request.user, request.byOperator) = (container, user.text, false)
+      call.call = .members(request)
     case nil:
       throw CaravanError(
         .invalidData, "a question about the schema that this release does not know: update the service")
@@ -62,5 +62,14 @@ extension DeviceSession {
     let answer = try await cloud.schema.perform(call).encoded()
     guard account.settle(taken: 0, needed: answer.count) else { throw Refusal.replyFull }
     return SchemaResult(answer: answer)
+  }
+
+  private func requireOwn(_ name: String) throws(CaravanError) {
+    guard name == environment.rawValue else {
+      throw CaravanError(
+        .accessDenied,
+        "this device is one for \(environment.rawValue), and reaches no \(name.prefix(40)): use one for that (caravan "
+          + "device add --environment)")
+    }
   }
 }

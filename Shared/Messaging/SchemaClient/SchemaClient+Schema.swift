@@ -48,6 +48,7 @@ extension SchemaClient {
     case .change(let request): return SchemaAnswer(answer: .change(try await ask(.change, request)))
     case .list(let request): return SchemaAnswer(answer: .list(try await ask(.types, request)))
     case .history(let request): return SchemaAnswer(answer: .history(try await ask(.history, request)))
+    case .members(let request): return SchemaAnswer(answer: .members(try await ask(.members, request)))
     }
   }
 }

@@ -48,6 +48,7 @@ public final class SchemaClient: Sendable {
 
   /// Who was let in.
   let uses = Mutex(BoundedCache<Use, Kept<Void>>(capacity: cachedTypes))
+  let userRoles = Mutex(BoundedCache<RoleQuestion, Kept<KnownRoles>>(capacity: cachedTypes))
   private let containers = Mutex(BoundedCache<Home, Kept<CaravanModel.ContainerSettings>>(capacity: cachedTypes))
   private let types = Mutex(BoundedCache<Key, Kept<CaravanModel.RecordType>>(capacity: cachedTypes))
 

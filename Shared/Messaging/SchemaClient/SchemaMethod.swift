@@ -16,6 +16,10 @@ public enum SchemaMethod: String, Sendable, Hashable, CaseIterable {
   case change
   /// `SchemaHistoryRequest` → `SchemaHistoryReply`
   case history
+  /// `RolesRequest` → `RolesReply`
+  case roles
+  /// `MembersRequest` → `MembersReply`
+  case members
   /// `ContainerRequest` → `ContainerReply`
   case container
   /// `ContainersRequest` → `ContainersReply`: the operator's

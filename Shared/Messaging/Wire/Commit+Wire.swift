@@ -44,7 +44,7 @@ extension CommitRequest {
     self.init(
       zone: ZoneRef(commit.zone), writer: commit.op.writer, epoch: commit.op.epoch, op: commit.op.number,
       opFloor: commit.opFloor, atomic: commit.isAtomic, mutations: commit.mutations.map { Mutation($0) },
-      rights: commit.rights.map { TypeRights($0) }, retired: commit.retired.sorted())
+      rights: commit.rights.map { TypeRights($0) }, retired: commit.retired.sorted(), roles: commit.roles)
   }
 
   /// - Throws: `limitExceeded` beyond `Limits.recordsPerCommit`, `invalidData` for anything absent or malformed.
@@ -59,12 +59,17 @@ extension CommitRequest {
       throw CaravanError(
         .limitExceeded, "a commit names \(retired.count) removed types: the limit is \(Limits.retiredVersions)")
     }
+    guard roles.count <= Limits.ownRoles else {
+      throw CaravanError(
+        .limitExceeded, "a commit depends on \(roles.count) roles: the limit is \(Limits.ownRoles)")
+    }
+    for record in roles { try RecordName.check(record) }
     var list: [CaravanModel.Mutation] = []
     list.reserveCapacity(mutations.count)
     for mutation in mutations { list.append(try mutation.model()) }
     return Commit(
       zone: zone, op: OpID(writer: writer, epoch: epoch, number: op), opFloor: opFloor, isAtomic: atomic,
-      mutations: list, rights: try TypeRights.model(rights), retired: Set(retired))
+      mutations: list, rights: try TypeRights.model(rights), retired: Set(retired), roles: roles)
   }
 }
 

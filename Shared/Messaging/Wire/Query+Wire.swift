@@ -84,17 +84,25 @@ extension SortKey {
 }
 
 extension QueryViewer {
-  public init(_ viewer: Query.Viewer) {
+  public init(_ viewer: Query.Viewer, roles: Set<String> = []) {
     switch viewer {
     case .anonymous: self.init()
-    case .user(let author): self.init(author: author)
-    case .server(let author): self.init(author: author, server: true)
+    case .user(let author): self.init(author: author, roles: roles.sorted())
+    case .server(let author): self.init(author: author, server: true, roles: roles.sorted())
     }
   }
 
   public var model: Query.Viewer {
     guard !author.isEmpty else { return .anonymous }
     return server ? .server(author) : .user(author)
+  }
+
+  /// - Throws: `limitExceeded` beyond `Limits.ownRoles`.
+  public func ownRoles() throws(CaravanError) -> Set<String> {
+    guard roles.count <= Limits.ownRoles else {
+      throw CaravanError(.limitExceeded, "a viewer has \(roles.count) roles: the limit is \(Limits.ownRoles)")
+    }
+    return author.isEmpty ? [] : Set(roles)
   }
 }
 
@@ -106,7 +114,7 @@ extension QueryRequest {
       sort: query.sort.map { SortKey($0) }, limit: UInt32(clamping: query.limit), cursor: query.cursor,
       zone: query.zone ?? "", fields: query.fields, counts: query.isCount,
       seen: query.seen.map { SeenZone(zone: $0.zone, incarnation: $0.incarnation, seq: $0.seq) },
-      viewer: query.viewer.map { QueryViewer($0) },
+      viewer: query.viewer.map { QueryViewer($0, roles: query.roles) },
       text: query.text?.text ?? "", arguments: query.text?.arguments.map { Field(id: 0, $0) } ?? [],
       pageBytes: UInt32(clamping: query.pageBytes))
   }
@@ -144,6 +152,7 @@ extension QueryRequest {
       limit: Int(limit), cursor: cursor, zone: zone.isEmpty ? nil : zone, fields: fields, isCount: counts,
       seen: seen.map { Query.Seen(zone: $0.zone, incarnation: $0.incarnation, seq: $0.seq) }, viewer: viewer?.model)
     query.pageBytes = Int(pageBytes)
+    query.roles = try viewer?.ownRoles() ?? []
     return query
   }
 }

@@ -273,16 +273,18 @@ extension TypeGrants {
   public init(_ grants: CaravanModel.TypeGrants) {
     self.init(
       world: UInt32(grants[.world].rawValue), authenticated: UInt32(grants[.authenticated].rawValue),
-      creator: UInt32(grants[.creator].rawValue), server: UInt32(grants[.server].rawValue))
+      creator: UInt32(grants[.creator].rawValue), server: UInt32(grants[.server].rawValue),
+      own: grants.ownRoles.map { RoleRights(role: $0, rights: UInt32(grants[.own($0)].rawValue)) })
   }
 
-  /// - Throws: `invalidData` for rights that this release does not know, or that a role cannot have.
+  /// - Throws: `invalidData` for rights that this release does not know, or that a role cannot have; `limitExceeded`.
   public func model() throws(CaravanError) -> CaravanModel.TypeGrants {
     var grants = CaravanModel.TypeGrants.standard
     let said: [(CaravanModel.TypeGrants.Role, UInt32)] = [
       (.world, world), (.authenticated, authenticated), (.creator, creator), (.server, server),
     ]
     for (role, bits) in said { try grants.grant(CaravanModel.TypeGrants.Rights(wire: bits), to: role) }
+    for role in own { try grants.grant(CaravanModel.TypeGrants.Rights(wire: role.rights), to: .own(role.role)) }
     return grants
   }
 }
@@ -304,6 +306,16 @@ extension GrantedType {
 
   public func model() throws(CaravanError) -> CaravanModel.GrantedType {
     CaravanModel.GrantedType(name: name, versions: versions, grants: try required(grants, "grants").model())
+  }
+}
+
+extension RoleMember {
+  public init(_ member: CaravanModel.RoleMember) { self.init(role: member.role, user: member.user.text) }
+
+  /// - Throws: `invalidData` for a role or a user that cannot be.
+  public func model() throws(CaravanError) -> CaravanModel.RoleMember {
+    try OwnRole.check(role)
+    return CaravanModel.RoleMember(role: role, user: try UserID(user))
   }
 }
 

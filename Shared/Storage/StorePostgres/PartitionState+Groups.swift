@@ -51,10 +51,15 @@ extension PartitionState {
     save(GroupRules.ended(group, as: .removed, now: now), of: op)
   }
 
-  /// What a commit depends on beside the records: its lock, and the group that it makes visible.
+  /// What a commit depends on beside the records: its lock, roles of its user, and the group that it makes visible.
   func checkTerms(of commit: Commit) throws(CaravanError) -> StagedGroup? {
     if let fence = commit.fence {
       try fence.check(leases[fence.lease], holder: commit.op.writer, now: now)
+    }
+    if let zone = try commit.roleZone.map({ self.zone($0) }) {
+      try commit.checkRoles(now: now) { record in
+        zone.flatMap { heads[RecordKey(zone: $0.id, name: record)]?.head }
+      }
     }
     guard commit.parts != nil else { return nil }
     try GroupRules.check(commit, closes: groups[commit.op])

@@ -67,6 +67,10 @@ struct Wants {
     add(chargedFor: commit.zone.database)
     if commit.parts != nil { groups.insert(commit.op) }
     if let fence = commit.fence { leases.insert(fence.lease) }
+    if let roles = try? commit.roleZone {
+      zones.insert(roles)
+      add(records: commit.roles, entries: [], referrers: [], of: roles)
+    }
   }
 
   mutating func add(group op: OpID, in zone: ZoneID) {

@@ -61,10 +61,16 @@ struct FileGroups: FilePart {
     try save(GroupRules.ended(group, as: .removed, now: now), of: op, writer)
   }
 
-  /// What a commit depends on beside the records: its lock, and the group that it makes visible.
+  /// What a commit depends on beside the records: its lock, roles of its user, and the group that it makes visible.
   func checkTerms(of commit: Commit, _ writer: WriterEpochs.Row) throws(CaravanError) -> StagedGroup? {
     if let fence = commit.fence {
       try fence.check(reads.lease(fence.lease), holder: commit.op.writer, now: now)
+    }
+    if let name = try commit.roleZone {
+      let zone = try zones.zone(name)
+      try commit.checkRoles(now: now) { (record) throws(CaravanError) in
+        try zone.flatMap { (zone) throws(CaravanError) in try reads.head(of: record, in: zone.id) }
+      }
     }
     guard commit.parts != nil else { return nil }
     let group = try reads.group(Key.make(writer.id, commit.op.number))

@@ -53,29 +53,36 @@ public struct Access: Sendable, Hashable {
     return try ZoneID(database, name)
   }
 
+  /// Whether a zone that is there is one of theirs to know of.
+  public func isZone(_ name: String, in database: DatabaseID) -> Bool { (try? zone(name, in: database)) != nil }
+
   // MARK: Records of public databases (CK-04)
 
   /// Whether they see a record.
   /// - Parameters:
   ///   - type: the id with which it was written.
   ///   - isTheirs: they made it.
-  ///   - granted: types of the container whose grants are not the standard ones.
-  public func mayRead(type: UInt32, isTheirs: Bool, _ granted: [GrantedType]) -> Bool {
-    let grants = granted.first { $0.versions.contains(type) }?.grants ?? .standard
-    return rights(grants, isCreator: isTheirs).contains(.read)
+  ///   - roles: of the container's own that they have.
+  public func mayRead(
+    type: UInt32, isTheirs: Bool, _ visibility: RecordVisibility, roles: Set<String> = []
+  ) -> Bool {
+    let grants = visibility.granted.first { $0.versions.contains(type) }?.grants ?? .standard
+    return rights(grants, isCreator: isTheirs, roles).contains(.read)
   }
 
   /// What a commit of theirs may do, as the store is told.
-  public func rights(_ granted: [GrantedType]) -> [TypeRights] {
+  /// - Parameter roles: as above.
+  public func rights(_ visibility: RecordVisibility, roles: Set<String> = []) -> [TypeRights] {
     let isUser = principal.user != nil
-    return granted.map { type in
+    return visibility.granted.map { type in
       TypeRights(
-        types: type.versions, own: rights(type.grants, isCreator: isUser),
-        others: rights(type.grants, isCreator: false))
+        types: type.versions, own: rights(type.grants, isCreator: isUser, roles),
+        others: rights(type.grants, isCreator: false, roles))
     }
   }
 
-  private func rights(_ grants: TypeGrants, isCreator: Bool) -> TypeGrants.Rights {
-    grants.rights(isUser: principal.user != nil, isServerApp: principal.isServerApp, isCreator: isCreator)
+  private func rights(_ grants: TypeGrants, isCreator: Bool, _ roles: Set<String>) -> TypeGrants.Rights {
+    grants.rights(
+      isUser: principal.user != nil, isServerApp: principal.isServerApp, isCreator: isCreator, roles: roles)
   }
 }

@@ -44,6 +44,9 @@ public enum Limits {
   public static let versionsPerType = fieldsPerType
   /// Types of one container whose grants are not the standard ones: commits to the public database carry them all.
   public static let grantedTypes = 100
+  /// Roles of one container's own to which its types grant something.
+  public static let ownRoles = 32
+  public static let roleNameBytes = 64
   /// Ids of removed types that a commit names, the newest: those that had the names of its own types.
   public static let retiredVersions = 256
   /// Owning and validating references of one record.

@@ -77,6 +77,8 @@ public struct Query: Sendable, Hashable {
   public var seen: [Seen]
   /// nil: they see all records there are.
   public var viewer: Viewer?
+  /// Names of the container's own roles that the viewer has.
+  public var roles: Set<String> = []
 
   public init(
     database: DatabaseID, type: String, predicate: Predicate = Predicate(), text: Text? = nil, sort: [SortKey] = [],

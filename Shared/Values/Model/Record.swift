@@ -139,10 +139,12 @@ public struct Commit: Sendable, Hashable {
   public var rights: [TypeRights]
   /// Ids of types that were removed: their records count as if they were not there.
   public var retired: Set<UInt32>
+  /// Records of the zone `OwnRole.zone` of the same database that have to be there still: `rights` come from them.
+  public var roles: [String]
 
   public init(
     zone: ZoneID, op: OpID, opFloor: UInt64 = 0, isAtomic: Bool, mutations: [Mutation], parts: Int? = nil,
-    fence: LeaseProof? = nil, rights: [TypeRights] = [], retired: Set<UInt32> = []
+    fence: LeaseProof? = nil, rights: [TypeRights] = [], retired: Set<UInt32> = [], roles: [String] = []
   ) {
     self.zone = zone
     self.op = op
@@ -153,6 +155,7 @@ public struct Commit: Sendable, Hashable {
     self.fence = fence
     self.rights = rights
     self.retired = retired
+    self.roles = roles
   }
 
   /// Whether what becomes of a mutation depends on the type of the record that is there.

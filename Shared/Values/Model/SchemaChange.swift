@@ -151,10 +151,10 @@ extension SchemaDifference {
       list.append(SchemaDifference(type: new.name, property: change.setting, was: change.was, now: change.now))
     }
     let (was, now) = (old.grants ?? .standard, new.grants ?? .standard)
-    for role in TypeGrants.Role.allCases where was[role] != now[role] {
+    for role in TypeGrants.roles(of: [was, now]) where was[role] != now[role] {
       list.append(
         SchemaDifference(
-          type: new.name, property: "grant \(role.rawValue)", was: was[role].description, now: now[role].description))
+          type: new.name, property: "grant \(role)", was: was[role].description, now: now[role].description))
     }
     return list
   }

@@ -2,7 +2,7 @@
 /// user's.
 public struct TypeGrants: Sendable, Hashable {
   /// To whom something is granted.
-  public enum Role: String, Sendable, Hashable, CaseIterable {
+  public enum Role: Sendable, Hashable {
     /// Whoever asks, signed in or not.
     case world
     /// Every user who may use the container.
@@ -11,6 +11,11 @@ public struct TypeGrants: Sendable, Hashable {
     case creator
     /// The container's server apps. They are users of it as well, and creators of what they make.
     case server
+    /// Whom the container's developers have given a role of its own, by its name (`OwnRole`).
+    case own(String)
+
+    /// Those that every container has.
+    public static let standard: [Role] = [.world, .authenticated, .creator, .server]
   }
 
   /// What may be done with records of the type.
@@ -39,8 +44,22 @@ public struct TypeGrants: Sendable, Hashable {
   /// What a role may do by itself, whatever the others may.
   public subscript(role: Role) -> Rights { rights[role] ?? [] }
 
+  /// Names of the container's own roles to which something is granted, in order.
+  public var ownRoles: [String] {
+    rights.keys.compactMap { if case .own(let name) = $0 { name } else { nil } }.sorted()
+  }
+
+  /// Every role that a container has, and its own to which something is granted.
+  public var roles: [Role] { Self.roles(of: [self]) }
+
+  /// Every role that a container has, and its own to which one of these grants something.
+  public static func roles(of grants: [TypeGrants]) -> [Role] {
+    Role.standard + Set(grants.flatMap(\.ownRoles)).sorted().map { .own($0) }
+  }
+
   /// - Throws: `invalidData` for what makes no sense of the role: somebody who did not sign in only reads, a record has
-  ///   a creator only once it is made, and what is written is seen.
+  ///   a creator only once it is made, and what is written is seen; for a name that no role can have; `limitExceeded`
+  ///   beyond `Limits.ownRoles`.
   public mutating func grant(_ granted: Rights, to role: Role) throws(CaravanError) {
     switch role {
     case .world where !granted.isSubset(of: .read):
@@ -48,8 +67,15 @@ public struct TypeGrants: Sendable, Hashable {
     case .creator where granted.contains(.create):
       throw CaravanError(.invalidData, "a record has a creator once it is made: grant 'create' to authenticated")
     case _ where granted.contains(.write) && !granted.contains(.read):
-      throw CaravanError(.invalidData, "who writes a record sees it: grant \(role.rawValue) 'read' with 'write'")
+      throw CaravanError(.invalidData, "who writes a record sees it: grant \(role) 'read' with 'write'")
     case .world, .authenticated, .creator, .server: rights[role] = granted
+    case .own(let name):
+      try OwnRole.check(name)
+      rights[role] = granted.isEmpty ? nil : granted
+      guard ownRoles.count <= Limits.ownRoles else {
+        throw CaravanError(
+          .limitExceeded, "something is granted to more than \(Limits.ownRoles) roles of the container's own")
+      }
     }
   }
 
@@ -58,12 +84,32 @@ public struct TypeGrants: Sendable, Hashable {
   ///   - isUser: they are signed in, and may use the container.
   ///   - isServerApp: they are one of the container's programs on servers.
   ///   - isCreator: the record is there, and they made it.
-  public func rights(isUser: Bool, isServerApp: Bool = false, isCreator: Bool) -> Rights {
+  ///   - roles: names of the container's own that they have.
+  public func rights(
+    isUser: Bool, isServerApp: Bool = false, isCreator: Bool, roles: Set<String> = []
+  ) -> Rights {
     assert(isUser || !isCreator, "a record's creator is a user")
     assert(isUser || !isServerApp, "a server app makes records under a name of its own")
+    assert(isUser || roles.isEmpty, "roles are users'")
     return self[.world].union(isUser ? self[.authenticated] : []).union(isCreator ? self[.creator] : [])
-      .union(isServerApp ? self[.server] : [])
+      .union(isServerApp ? self[.server] : []).union(roles.reduce([]) { $0.union(self[.own($1)]) })
   }
+}
+
+extension TypeGrants.Role: CustomStringConvertible {
+  /// The word for it.
+  public var description: String {
+    switch self {
+    case .world: "world"
+    case .authenticated: "authenticated"
+    case .creator: "creator"
+    case .server: "server"
+    case .own(let name): name
+    }
+  }
+
+  /// - Parameter word: one of those above; any other is the name of a role of the container's own.
+  public init(_ word: String) { self = Self.standard.first { "\($0)" == word } ?? .own(word) }
 }
 
 /// A type whose grants are not the standard ones.
@@ -86,16 +132,22 @@ public struct RecordVisibility: Sendable, Hashable {
   public let granted: [GrantedType]
   /// Types that were removed: nobody gets their records (CK-90).
   public let retired: [RetiredType]
+  /// Names of the container's own roles to which types grant something.
+  public let ownRoles: Set<String>
   private let retiredVersions: Set<UInt32>
 
   public init(granted: [GrantedType] = [], retired: [RetiredType] = []) {
     self.granted = granted
     self.retired = retired
+    ownRoles = Set(granted.flatMap(\.grants.ownRoles))
     retiredVersions = Set(retired.flatMap(\.versions))
   }
 
   /// Every record is seen.
   public var isOpen: Bool { granted.isEmpty && retired.isEmpty }
+
+  /// Whether a type has grants that are not the standard ones.
+  public func hasGrants(of type: UInt32) -> Bool { granted.contains { $0.versions.contains(type) } }
 
   /// Whether a record's type was removed.
   public func isRetired(_ type: UInt32) -> Bool { retiredVersions.contains(type) }

@@ -186,7 +186,7 @@ import Testing
     in cloud: CloudCluster
   ) async throws {
     var grants = CaravanModel.TypeGrants.standard
-    for role in CaravanModel.TypeGrants.Role.allCases { try grants.grant(rights[role] ?? [], to: role) }
+    for role in CaravanModel.TypeGrants.Role.standard + Array(rights.keys) { try grants.grant(rights[role] ?? [], to: role) }
     var changed = type
     changed.grants = grants
     let schema = SchemaClient(bus: cloud.hub.connect(as: "operator"))

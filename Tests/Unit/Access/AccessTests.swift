@@ -67,11 +67,11 @@ import Testing
     let app = Access(Principal(try ServerApp("billing").device(in: ContainerID("shop"), enrolment: 1, .development)))
     var grants = TypeGrants.standard
     try grants.grant([], to: .world)
-    let standard = [GrantedType(name: "t", versions: [3], grants: grants)]
+    let standard = RecordVisibility(granted: [GrantedType(name: "t", versions: [3], grants: grants)])
     #expect(app.rights(standard) == [TypeRights(types: [3], own: [.create, .read, .write], others: .create)])
     #expect(!app.mayRead(type: 3, isTheirs: false, standard) && app.mayRead(type: 3, isTheirs: true, standard))
     try grants.grant([.read, .write], to: .server)
-    let granted = [GrantedType(name: "t", versions: [3], grants: grants)]
+    let granted = RecordVisibility(granted: [GrantedType(name: "t", versions: [3], grants: grants)])
     #expect(app.mayRead(type: 3, isTheirs: false, granted) && !Self.access.mayRead(type: 3, isTheirs: false, granted))
     let all: TypeGrants.Rights = [.create, .read, .write]
     #expect(app.rights(granted) == [TypeRights(types: [3], own: all, others: all)])
@@ -110,6 +110,45 @@ import Testing
     #expect(wiki.rights(isUser: false, isCreator: false) == .read)
   }
 
+  @Test("CK-04: a role of the container's own gives its rights to whoever has it, and to nobody else")
+  func ownRoles() throws {
+    var grants = TypeGrants.standard
+    try grants.grant([], to: .world)
+    try grants.grant([.read, .write], to: .own("moderators"))
+    try grants.grant(.read, to: .own("auditors"))
+    #expect(grants.ownRoles == ["auditors", "moderators"] && grants != .standard)
+    let visibility = RecordVisibility(granted: [GrantedType(name: "t", versions: [3], grants: grants)])
+    #expect(visibility.ownRoles == ["auditors", "moderators"])
+    let access = Self.access
+    #expect(!access.mayRead(type: 3, isTheirs: false, visibility))
+    #expect(!access.mayRead(type: 3, isTheirs: false, visibility, roles: ["editors"]))
+    #expect(access.mayRead(type: 3, isTheirs: false, visibility, roles: ["auditors"]))
+    let all: TypeGrants.Rights = [.create, .read, .write]
+    func others(_ roles: Set<String>) -> TypeGrants.Rights? { access.rights(visibility, roles: roles).first?.others }
+    #expect(others([]) == .create && others(["auditors"]) == [.create, .read])
+    #expect(others(["moderators"]) == all && others(["auditors", "moderators"]) == all)
+    for role in grants.ownRoles { try grants.grant([], to: .own(role)) }
+    #expect(grants.ownRoles.isEmpty, "a role to which nothing is granted is none")
+  }
+
+  @Test("CK-04: names of roles, and how many there are, have their bounds")
+  func roleNames() throws {
+    for name in ["a", "Moderators", "a-b_9", String(repeating: "a", count: Limits.roleNameBytes)] {
+      try OwnRole.check(name)
+      #expect(TypeGrants.Role(name) == .own(name) && "\(TypeGrants.Role(name))" == name)
+    }
+    for name in ["", "_a", "1a", "a b", "ä", "a/b", "a.b", "world", "server", String(repeating: "a", count: 65)] {
+      #expect(Self.code { () throws(CaravanError) in try OwnRole.check(name) } == .invalidData)
+    }
+    for role in TypeGrants.Role.standard { #expect(TypeGrants.Role("\(role)") == role) }
+    var grants = TypeGrants.standard
+    for number in 0..<Limits.ownRoles { try grants.grant(.read, to: .own("r\(number)")) }
+    #expect(Self.code { () throws(CaravanError) in try grants.grant(.read, to: .own("more")) } == .limitExceeded)
+    let member = RoleMember(role: "moderators", user: try UserID("ann"))
+    #expect(OwnRole.member(OwnRole.record(member.role, of: member.user)) == member)
+    #expect(OwnRole.member("count") == nil && OwnRole.member("moderators/A B") == nil)
+  }
+
   @Test("CK-04: a grant that makes no sense of its role is refused, and changes nothing")
   func refused() {
     var grants = TypeGrants.standard
@@ -126,7 +165,7 @@ import Testing
   func records() throws {
     var grants = TypeGrants.standard
     try grants.grant([], to: .world)
-    let granted = [GrantedType(name: "Diary", versions: [3, 7], grants: grants)]
+    let granted = RecordVisibility(granted: [GrantedType(name: "Diary", versions: [3, 7], grants: grants)])
     for type: UInt32 in [3, 7] {
       #expect(Self.access.mayRead(type: type, isTheirs: true, granted))
       #expect(!Self.access.mayRead(type: type, isTheirs: false, granted))

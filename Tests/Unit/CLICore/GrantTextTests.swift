@@ -10,18 +10,18 @@ import Testing
       ("world=nothing", .world, []), ("world=read", .world, .read),
       ("authenticated=create+read", .authenticated, [.create, .read]),
       ("server=create+read+write", .server, [.create, .read, .write]),
-      ("creator=read+write", .creator, [.read, .write]),
+      ("creator=read+write", .creator, [.read, .write]), ("moderators=read", .own("moderators"), .read),
     ] as [(String, TypeGrants.Role, TypeGrants.Rights)])
   func understood(text: String, role: TypeGrants.Role, rights: TypeGrants.Rights) throws {
     let grant = try GrantText.parse(text)
     #expect(grant == (role, rights))
-    #expect("\(role.rawValue)=\(grant.rights)" == text)
+    #expect("\(role)=\(grant.rights)" == text)
   }
 
   @Test(
     "What is no grant is refused",
     arguments: [
-      "", "world", "world=", "world=all", "nobody=read", "world=read,write", "world=+read", "=read", "world=Read",
+      "", "world", "world=", "world=all", "no body=read", "_icloud=read", "world=read,write", "world=+read", "=read", "world=Read",
     ])
   func refused(text: String) { #expect(throws: CaravanError.self) { try GrantText.parse(text) } }
 
@@ -31,6 +31,7 @@ import Testing
     #expect(GrantText.text(grants).isEmpty)
     try grants.grant([], to: .world)
     try grants.grant(.read, to: .creator)
-    #expect(GrantText.text(grants) == "world=nothing creator=read")
+    try grants.grant([.read, .write], to: .own("moderators"))
+    #expect(GrantText.text(grants) == "world=nothing creator=read moderators=read+write")
   }
 }

@@ -8,6 +8,8 @@ import Testing
   private static let album = """
     DEFINE SCHEMA
 
+    CREATE ROLE curators;
+
     // What the album keeps.
     RECORD TYPE photos (
         "___createTime" TIMESTAMP QUERYABLE SORTABLE,
@@ -19,7 +21,8 @@ import Testing
         "read" INT64 QUERYABLE,
         /* whoever is signed in */
         GRANT READ, CREATE TO "_icloud",
-        GRANT READ, WRITE TO "_creator"
+        GRANT READ, WRITE TO "_creator",
+        GRANT READ, WRITE TO curators
     ) WITH (conflicts fieldMerge, ttl 30d, hide-expired true, chunk-size 128K);
 
     RECORD TYPE notes ( text STRING );
@@ -40,6 +43,7 @@ import Testing
         FieldDefinition(id: 0, name: "read", kind: .integer, indexes: .queryable),
       ])
     let grants = try #require(photos.grants)
+    #expect(grants.ownRoles == ["curators"] && grants[.own("curators")] == [.read, .write])
     #expect(grants[.world] == [] && grants[.authenticated] == [.read, .create] && grants[.creator] == [.read, .write])
     #expect(
       photos.settings
@@ -72,11 +76,12 @@ import Testing
 
   private static func type(_ number: Int, _ chance: inout SplitMix64) -> RecordType {
     var grants = TypeGrants.standard
-    for role in TypeGrants.Role.allCases where Bool.random(using: &chance) {
+    let roles = TypeGrants.Role.standard + ["curators", "Role", "to"].map { .own($0) }
+    for role in roles where Bool.random(using: &chance) {
       try? grants.grant(TypeGrants.Rights(rawValue: UInt8.random(in: 0...7, using: &chance)), to: role)
     }
     if Int.random(in: 0..<8, using: &chance) == 0 {
-      for role in TypeGrants.Role.allCases { try? grants.grant([], to: role) }
+      for role in roles { try? grants.grant([], to: role) }
     }
     let fields = names.shuffled(using: &chance).prefix(Int.random(in: 1...8, using: &chance)).map { name in
       var field = FieldDefinition(
@@ -107,7 +112,13 @@ import Testing
       ("DEFINE SCHEMA RECORD TYPE a ( GRANT READ TO \"_world\" );", "no field of its own"),
       ("DEFINE SCHEMA RECORD TYPE a ( x STRING, GRANT WRITE TO \"_world\" );", "the world may read or nothing"),
       ("DEFINE SCHEMA RECORD TYPE a ( x STRING, GRANT READ TO admins );", "there is no role 'admins'"),
-      ("DEFINE SCHEMA CREATE ROLE admins;", "roles of one's own"),
+      ("DEFINE SCHEMA RECORD TYPE a ( x STRING, GRANT READ TO \"_admins\" );", "there is no role '_admins'"),
+      ("DEFINE SCHEMA CREATE ROLE admins;", "column 27: no type grants role 'admins' anything"),
+      ("DEFINE SCHEMA CREATE ROLE a; CREATE ROLE a;", "role 'a' stands twice"),
+      ("DEFINE SCHEMA CREATE ROLE \"creator\";", "'creator' is a role that every container has"),
+      ("DEFINE SCHEMA CREATE ROLE _mine;", "a role '_mine' cannot be"),
+      ("DEFINE SCHEMA CREATE ROLE a RECORD", "expected ';' after role 'a'"),
+      ("DEFINE SCHEMA CREATE TYPE a;", "expected ROLE after CREATE"),
       ("DEFINE SCHEMA RECORD TYPE a ( x STRING ) WITH (ttl soon);", "there is no setting ttl 'soon'"),
       ("DEFINE SCHEMA RECORD TYPE a ( x STRING ) WITH (colour red);", "there is no setting colour 'red'"),
       ("DEFINE SCHEMA /* RECORD", "a comment has no end"), ("DEFINE SCHEMA RECORD TYPE \"a", "has no end"),

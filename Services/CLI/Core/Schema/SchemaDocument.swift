@@ -5,10 +5,13 @@ public import CaravanModel
 ///
 ///     DEFINE SCHEMA
 ///
+///     CREATE ROLE curators;
+///
 ///     RECORD TYPE photos (
 ///         name  STRING QUERYABLE SORTABLE SEARCHABLE,
 ///         photo ASSET,
-///         GRANT READ TO "_world"
+///         GRANT READ TO "_world",
+///         GRANT READ, WRITE TO "curators"
 ///     ) WITH (conflicts fieldMerge, ttl 30d);
 ///
 ///     TEMPLATE named ON photos
@@ -18,7 +21,8 @@ public import CaravanModel
 ///
 /// Grammar, keywords in any case, `//` and `--` to the end of the line and `/* */` are comments:
 ///
-///     schema  = "DEFINE" "SCHEMA" *((type / template) ";")
+///     schema  = "DEFINE" "SCHEMA" *((role / type / template) ";")
+///     role    = "CREATE" "ROLE" name
 ///     type    = "RECORD" "TYPE" name "(" item *("," item) ")" ["WITH" "(" setting *("," setting) ")"]
 ///     item    = name kind *("QUERYABLE" / "SORTABLE" / "SEARCHABLE") / "GRANT" right *("," right) "TO" name
 ///     kind    = ["ENCRYPTED"] (value / "LIST" "<" value ">")
@@ -36,6 +40,8 @@ public import CaravanModel
 /// A field without words behind its kind is not queried. A type without grants has the usual ones, and one without
 /// settings behaves as usual: the text says all that is otherwise. Fields that every record has (`___createTime` and
 /// others) may stand in it, and say nothing. A template without what notifications show makes silent subscriptions.
+/// Roles of the container's own are created in the text, wherever in it, and each is granted something by a type: who
+/// has them is no part of the schema.
 public struct SchemaDocument: Sendable, Hashable {
   /// Of the text.
   public static let maximumBytes = 1 << 20
@@ -82,9 +88,12 @@ extension SchemaDocument: CustomStringConvertible {
   /// Parses to the same value; two schemas that are the same have the same text.
   public var description: String {
     "DEFINE SCHEMA\n"
-      + (types.sorted { $0.name < $1.name }.map(\.declaration)
+      + (roles.map { "CREATE ROLE \($0.quotedIfNeeded);" } + types.sorted { $0.name < $1.name }.map(\.declaration)
       + templates.sorted { $0.name < $1.name }.map(\.declaration)).map { "\n\($0)\n" }.joined()
   }
+
+  /// Of the container's own, in order.
+  private var roles: [String] { Set(types.flatMap { $0.grants?.ownRoles ?? [] }).sorted() }
 
   /// What is otherwise here than in `old`.
   public func differences(from old: SchemaDocument) -> [SchemaDifference] {
@@ -101,12 +110,12 @@ extension RecordType {
         .joined(separator: " ")
     }
     let grants = grants ?? .standard
-    for role in TypeGrants.Role.allCases where !grants[role].isEmpty {
+    for role in grants.roles where !grants[role].isEmpty {
       let rights = TypeGrants.Rights.words.filter { grants[role].contains($0.right) }.map { $0.word.uppercased() }
       items.append("GRANT \(rights.joined(separator: ", ")) TO \"\(role.schemaName)\"")
     }
     var settings = [SchemaSettings.text(settings ?? TypeSettings())].filter { !$0.isEmpty }
-    if TypeGrants.Role.allCases.allSatisfy({ grants[$0].isEmpty }) { settings.append(SchemaSettings.noGrants) }
+    if grants.roles.allSatisfy({ grants[$0].isEmpty }) { settings.append(SchemaSettings.noGrants) }
     let with = settings.isEmpty ? "" : " WITH (\(settings.joined(separator: ", ")))"
     return "RECORD TYPE \(name.quotedIfNeeded) (\n    " + items.joined(separator: ",\n    ") + "\n)\(with);"
   }
@@ -150,13 +159,14 @@ extension FieldKind {
 }
 
 extension TypeGrants.Role {
-  /// As CloudKit calls it; it has none for server apps.
+  /// As CloudKit calls it, which has none for server apps.
   var schemaName: String {
     switch self {
     case .world: "_world"
     case .authenticated: "_icloud"
     case .creator: "_creator"
     case .server: "_server"
+    case .own(let name): name
     }
   }
 }

@@ -37,6 +37,9 @@ struct SchemaDocumentParser {
   private var position = 0
   private(set) var tokenStart = 0
   private var token = Token.end
+  /// Roles of the container's own, and where each stands first: created, and in grants.
+  private var createdRoles: [String: Int] = [:]
+  private var grantedRoles: [String: Int] = [:]
 
   init(_ text: String) throws(CaravanError) {
     characters = Array(text)
@@ -51,10 +54,9 @@ struct SchemaDocumentParser {
     var names: Set<String> = []
     while token != .end {
       let start = tokenStart
-      if isKeyword("CREATE") {
-        throw CaravanError(
-          .featureDisabled,
-          "\(place(start)): roles of one's own are not kept: use \"_world\", \"_icloud\", \"_creator\"")
+      if try takes("CREATE") {
+        try role()
+        continue
       }
       let kind: String
       let name: String
@@ -62,7 +64,7 @@ struct SchemaDocumentParser {
         templates.append(try template())
         (kind, name) = ("template", templates.last?.name ?? "")
       } else {
-        try keyword("RECORD", "RECORD TYPE, TEMPLATE or the end")
+        try keyword("RECORD", "CREATE ROLE, RECORD TYPE, TEMPLATE or the end")
         try keyword("TYPE", "TYPE after RECORD")
         types.append(try recordType())
         (kind, name) = ("record type", types.last?.name ?? "")
@@ -78,7 +80,37 @@ struct SchemaDocumentParser {
       }
       try symbol(";", "';' after \(kind) '\(name)'")
     }
+    try checkRoles()
     return (types, templates)
+  }
+
+  // MARK: Roles
+
+  private mutating func role() throws(CaravanError) {
+    try keyword("ROLE", "ROLE after CREATE")
+    let start = tokenStart
+    let name = try name("the role's name")
+    do { try OwnRole.check(name) } catch { throw refusal(at: start, error.message) }
+    guard createdRoles.updateValue(start, forKey: name) == nil else {
+      throw refusal(at: start, "role '\(name)' stands twice: leave one out")
+    }
+    guard createdRoles.count <= Limits.ownRoles else {
+      throw CaravanError(.limitExceeded, "the schema has more than \(Limits.ownRoles) roles of its own")
+    }
+    try symbol(";", "';' after role '\(name)'")
+  }
+
+  /// A role is there wherever a type grants it something, and a name that is nowhere created is a slip of the pen.
+  private func checkRoles() throws(CaravanError) {
+    if let (name, start) = grantedRoles.first(where: { createdRoles[$0.key] == nil }) {
+      throw refusal(
+        at: start,
+        "there is no role '\(name.prefix(80))': create it (CREATE ROLE \(name.prefix(80));), or use "
+          + TypeGrants.Role.standard.map { "\"\($0.schemaName)\"" }.joined(separator: ", "))
+    }
+    if let (name, start) = createdRoles.first(where: { grantedRoles[$0.key] == nil }) {
+      throw refusal(at: start, "no type grants role '\(name)' anything: grant it something, or leave it out")
+    }
   }
 
   // MARK: Types
@@ -160,12 +192,8 @@ struct SchemaDocumentParser {
     } while try comma()
     try keyword("TO", "TO and a role")
     let name = try name("a role")
-    guard let role = TypeGrants.Role.allCases.first(where: { $0.schemaName == name }) else {
-      throw refusal(
-        at: start,
-        "there is no role '\(name.prefix(80))': use "
-          + TypeGrants.Role.allCases.map { "\"\($0.schemaName)\"" }.joined(separator: ", "))
-    }
+    let role = TypeGrants.Role.standard.first { $0.schemaName == name } ?? .own(name)
+    if case .own = role { grantedRoles[name] = grantedRoles[name] ?? start }
     return (role, rights, start)
   }
 
@@ -174,7 +202,7 @@ struct SchemaDocumentParser {
   ) throws(CaravanError) -> TypeGrants {
     guard !granted.isEmpty else { return .standard }
     var grants = TypeGrants.standard
-    for role in TypeGrants.Role.allCases {
+    for role in TypeGrants.Role.standard + granted.map(\.role) {
       let said = granted.filter { $0.role == role }
       do { try grants.grant(said.reduce([]) { $0.union($1.rights) }, to: role) } catch {
         throw refusal(at: said.first?.start ?? tokenStart, error.message)
@@ -195,7 +223,7 @@ struct SchemaDocumentParser {
       try advance()
       guard case .word(let value) = token else { throw unexpected("the value of \(name)") }
       if "\(name) \(value)".lowercased() == SchemaSettings.noGrants, !areGranted {
-        for role in TypeGrants.Role.allCases { try type.grants?.grant([], to: role) }
+        for role in TypeGrants.Role.standard { try type.grants?.grant([], to: role) }
       } else {
         guard SchemaSettings.set(name.lowercased(), to: value, in: &settings) else {
           throw refusal(

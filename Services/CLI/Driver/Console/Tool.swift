@@ -41,7 +41,7 @@ package enum Caravan {
   package static let tools: [Tool] =
     SuiteCommands.tools + DeviceCommands.tools + QueryCommands.tools + ObjectCommands.tools + AppCommands.tools
     + AgentCommands.tools + KeyCommands.tools + RingCommands.tools + SchemaCommands.tools + SchemaChangeCommands.tools
-    + TemplateCommands.tools + ExtensionCommands.tools + ServerAppCommands.tools
+    + TemplateCommands.tools + RoleCommands.tools + ExtensionCommands.tools + ServerAppCommands.tools
     + DeletionCommands.tools + DoctorCommand.tools + QuotaCommands.tools + BackupCommands.tools + MoveCommand.tools
     + ConnectionCommands.tools + DamageCommands.tools + ContainerCommands.tools + [bench]
 

@@ -49,7 +49,7 @@ package enum Holder: String, Sendable, CaseIterable {
         .commit, .commits, .settle, .group, .lock, .changes, .fetch, .zones, .changed, .create, .drop, .lease,
         .schedule, .cancel, .parcel, .damage, .time,
       ])
-        + Self.schema([.type, .types, .propose, .change, .history, .container, .grants])
+        + Self.schema([.type, .types, .propose, .change, .history, .container, .grants, .roles, .members])
         + Self.partitioned(.notify, ["attach"]) + Self.partitioned(.query, ["find", "subscriptions"])
         + [Subject.service(.push, method: "register").text]
         + [SubjectPattern.everyAck(nil).text, SubjectPattern.everyExtension.text]
@@ -59,7 +59,7 @@ package enum Holder: String, Sendable, CaseIterable {
         + ["svc.notify.*", "inbox.*.*.notify", Subject.service(.push, method: "deliver").text]
     case .query:
       Self.storage([.zones, .changes, .fetch, .commit, .commits] + Self.following)
-        + Self.schema([.type, .types, .template, .container]) + Self.partitioned(.query, ["shard"]) + ["svc.query.*"]
+        + Self.schema([.type, .types, .template, .container, .roles]) + Self.partitioned(.query, ["shard"]) + ["svc.query.*"]
     case .gateway: Self.storage([.commit, .commits, .changes, .fetch]) + Self.discovery
     case .cli:
       // Nobody serves `floor`: `caravan bench` answers itself there, as storage.

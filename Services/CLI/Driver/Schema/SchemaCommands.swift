@@ -24,8 +24,8 @@ enum SchemaCommands {
     "chunk-size", "SIZE", "most chunks of its objects are about so long: \(chunkSizes.joined(separator: ", "))")
   private static let grants = Flag<[String]>(
     "grant", "ROLE=RIGHTS",
-    "who may do what with its records in the public database: world, authenticated or creator, "
-      + "and create, read, write or nothing, authenticated=create+read for instance; repeatable", default: [])
+    "who may do what with its records in the public database: world, authenticated, creator, server or a role of "
+      + "your own (caravan role), and create, read, write or nothing; repeatable", default: [])
   static let environment = Flag<String>(
     "environment", "E", "development or production, where devices change no type",
     default: Environment.development.rawValue)
@@ -247,8 +247,8 @@ extension RecordType {
       "grants": .object(
         JSON.Object(
           sorting: Dictionary(
-            uniqueKeysWithValues: TypeGrants.Role.allCases.map { role in
-              (role.rawValue, JSON.string((grants ?? .standard)[role].description))
+            uniqueKeysWithValues: (grants ?? .standard).roles.map { role in
+              ("\(role)", JSON.string((grants ?? .standard)[role].description))
             }))),
     ]
   }

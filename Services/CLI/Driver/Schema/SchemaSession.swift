@@ -70,6 +70,39 @@ struct SchemaSession: Sendable {
     return changes
   }
 
+  /// Gives a user a role or takes it away.
+  /// - Returns: whether it was otherwise before.
+  func change(
+    _ member: CaravanModel.RoleMember, isMember: Bool, in environment: CaravanModel.Environment
+  ) async throws(CaravanError) -> Bool {
+    var request = MembersRequest(container: container.text, environment: environment.rawValue, byOperator: true)
+    if isMember { request.give = RoleMember(member) } else { request.take = RoleMember(member) }
+    return try await ask(request).changed
+  }
+
+  /// Roles to which something is granted, and who has which, by role and user.
+  /// - Parameter role: nil: all.
+  func members(
+    of role: String?, in environment: CaravanModel.Environment
+  ) async throws(CaravanError) -> (roles: [String], members: [CaravanModel.RoleMember]) {
+    var request = MembersRequest(
+      container: container.text, environment: environment.rawValue, byOperator: true, role: role ?? "")
+    var members: [CaravanModel.RoleMember] = []
+    while true {
+      let reply = try await ask(request)
+      for member in reply.members { members.append(try member.model()) }
+      guard reply.more, let last = reply.members.last else { return (reply.roles, members) }
+      request.after = last
+    }
+  }
+
+  private func ask(_ request: MembersRequest) async throws(CaravanError) -> MembersReply {
+    guard case .members(let reply)? = try await perform(SchemaCall(call: .members(request))).answer else {
+      throw Self.otherAnswer
+    }
+    return reply
+  }
+
   static let otherAnswer = CaravanError(
     .internalError, "a question about the schema was answered with something else: update this program")
 }

@@ -99,7 +99,7 @@ actor NotificationSender {
     var state = try await state(of: log, in: zone)
     var mutations: [CaravanModel.Mutation] = []
     for hit in hits where !state.known.contains(hit.mark) {
-      guard try await isVisible(hit) else { continue }
+      guard try await isVisible(hit, to: log.user) else { continue }
       mutations.append(mutation(of: hit, showing: try await shown(by: hit), state))
       state.number += 1
       state.add(hit.mark)
@@ -195,12 +195,16 @@ actor NotificationSender {
     }
   }
 
-  /// Whether the subscriber sees the record now; of one that is gone, whether they would.
-  private func isVisible(_ hit: PendingHit) async throws(CaravanError) -> Bool {
+  /// Whether the subscriber sees the record now, with the roles that they have by now; of one that is gone, whether
+  /// they would.
+  private func isVisible(_ hit: PendingHit, to user: UserID) async throws(CaravanError) -> Bool {
     guard let viewer = hit.viewer, !hit.type.isEmpty, hit.reason != .missed else { return true }
     do {
       let type = try await types.type(named: hit.type, of: hit.database, isFresh: false)
-      return type.isVisible(to: viewer, madeBy: hit.happening.maker)
+      let maker = hit.happening.maker
+      if type.isVisible(to: viewer, madeBy: maker) { return true }
+      let roles = try await types.roles(of: user, among: type.grants?.ownRoles ?? [], in: hit.database)
+      return type.isVisible(to: viewer, having: roles, madeBy: maker)
     } catch {
       guard error.code == .tableNotFound else { throw error }
       return false

@@ -21,7 +21,8 @@ extension QueryHandler {
     let viewer = request.viewer?.model
     return try await shares.within(database, viewer) { () async throws(CaravanError) in
       if let saved = request.save {
-        try await save(try saved.model(), of: user, viewer, database, in: partition, after: prepare)
+        let roles = try request.viewer?.ownRoles() ?? []
+        try await save(try saved.model(), of: user, viewer, having: roles, database, in: partition, after: prepare)
       } else if !request.remove.isEmpty {
         try await remove(request.remove, of: user, database, in: partition, after: prepare)
       }
@@ -34,8 +35,8 @@ extension QueryHandler {
   }
 
   private func save(
-    _ asked: CaravanModel.StandingQuery, of user: UserID, _ viewer: CaravanModel.Query.Viewer?, _ database: DatabaseID,
-    in partition: Partition, after prepare: @escaping Preparation
+    _ asked: CaravanModel.StandingQuery, of user: UserID, _ viewer: CaravanModel.Query.Viewer?,
+    having roles: Set<String>, _ database: DatabaseID, in partition: Partition, after prepare: @escaping Preparation
   ) async throws(CaravanError) {
     try Self.check(asked.id)
     let query = try await kept(asked, database)
@@ -47,8 +48,9 @@ extension QueryHandler {
         throw CaravanError(.invalidData, "a public database has one zone: subscribe to its records")
       }
     case .records(let name, let text, _, _):
-      let found = try await self.type(
-        of: Query(database: database, type: name, text: text, viewer: viewer), showing: query.shows)
+      var seen = Query(database: database, type: name, text: text, viewer: viewer)
+      seen.roles = roles
+      let found = try await self.type(of: seen, showing: query.shows)
       isScan = try Standing(query, found, in: database).anchors == nil
       type = found
     case .template: preconditionFailure("subscription '\(query.id)' is kept without what its template says")

@@ -517,7 +517,7 @@ public struct AppRequest: WireMessage, Equatable {
     }
   }
 
-  static let shape = 118
+  static let shape = 119
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -666,7 +666,7 @@ public struct AppReply: WireMessage, Equatable {
     }
   }
 
-  static let shape = 119
+  static let shape = 120
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -715,7 +715,7 @@ public struct AppHello: WireMessage, Equatable {
     knowsLists = m.pointee.has_knows_lists != 0 ? m.pointee.knows_lists != 0 : false
   }
 
-  static let shape = 120
+  static let shape = 121
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -754,7 +754,7 @@ public struct AllowApp: WireMessage, Equatable {
     uid = m.pointee.has_uid != 0 ? m.pointee.uid : 0
   }
 
-  static let shape = 121
+  static let shape = 122
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -788,7 +788,7 @@ public struct AppName: WireMessage, Equatable {
     app = try copyText(m.pointee.app)
   }
 
-  static let shape = 122
+  static let shape = 123
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -822,7 +822,7 @@ public struct AppList: WireMessage, Equatable {
     apps = try copyMessages(m.pointee.n_apps, m.pointee.apps) { (p) throws(WireError) in try AppEntry(c: p) }
   }
 
-  static let shape = 123
+  static let shape = 124
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -866,7 +866,7 @@ public struct AppEntry: WireMessage, Equatable {
     standing = m.pointee.has_standing != 0 ? AppStanding(c: m.pointee.standing) : .unspecified
   }
 
-  static let shape = 124
+  static let shape = 125
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -910,7 +910,7 @@ public struct AppWelcome: WireMessage, Equatable {
     knowsLists = m.pointee.has_knows_lists != 0 ? m.pointee.knows_lists != 0 : false
   }
 
-  static let shape = 125
+  static let shape = 126
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -962,7 +962,7 @@ public struct Replication: WireMessage, Equatable {
     query = if let p = m.pointee.query { try Selection(c: p) } else { nil }
   }
 
-  static let shape = 126
+  static let shape = 127
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1001,7 +1001,7 @@ public struct ObjectFetch: WireMessage, Equatable {
     policy = m.pointee.has_policy != 0 ? FetchPolicy(c: m.pointee.policy) : .eager
   }
 
-  static let shape = 127
+  static let shape = 128
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1050,7 +1050,7 @@ public struct TableProperties: WireMessage, Equatable {
     consistency = m.pointee.has_consistency != 0 ? Consistency(c: m.pointee.consistency) : .unspecified
   }
 
-  static let shape = 128
+  static let shape = 129
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1099,7 +1099,7 @@ public struct CreateTable: WireMessage, Equatable {
     properties = if let p = m.pointee.properties { try TableProperties(c: p) } else { nil }
   }
 
-  static let shape = 129
+  static let shape = 130
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1138,7 +1138,7 @@ public struct UpdateTable: WireMessage, Equatable {
     properties = if let p = m.pointee.properties { try TableProperties(c: p) } else { nil }
   }
 
-  static let shape = 130
+  static let shape = 131
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1182,7 +1182,7 @@ public struct ResetTable: WireMessage, Equatable {
     discardUnsent = m.pointee.has_discard_unsent != 0 ? m.pointee.discard_unsent != 0 : false
   }
 
-  static let shape = 131
+  static let shape = 132
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1221,7 +1221,7 @@ public struct DropLocalTable: WireMessage, Equatable {
     discardUnsent = m.pointee.has_discard_unsent != 0 ? m.pointee.discard_unsent != 0 : false
   }
 
-  static let shape = 132
+  static let shape = 133
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1265,7 +1265,7 @@ public struct Watch: WireMessage, Equatable {
     saysTaken = m.pointee.has_says_taken != 0 ? m.pointee.says_taken != 0 : false
   }
 
-  static let shape = 133
+  static let shape = 134
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1304,7 +1304,7 @@ public struct TakenUpcalls: WireMessage, Equatable {
     number = m.pointee.has_number != 0 ? m.pointee.number : 0
   }
 
-  static let shape = 134
+  static let shape = 135
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1338,7 +1338,7 @@ public struct TableName: WireMessage, Equatable {
     table = try copyText(m.pointee.table)
   }
 
-  static let shape = 135
+  static let shape = 136
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1419,7 +1419,7 @@ public struct Cell: WireMessage, Equatable {
     }
   }
 
-  static let shape = 136
+  static let shape = 137
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1458,7 +1458,7 @@ public struct Selection: WireMessage, Equatable {
     arguments = try copyMessages(m.pointee.n_arguments, m.pointee.arguments) { (p) throws(WireError) in try Cell(c: p) }
   }
 
-  static let shape = 137
+  static let shape = 138
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1529,7 +1529,7 @@ public struct BeginWrite: WireMessage, Equatable {
     deletion = m.pointee.has_deletion != 0 ? m.pointee.deletion != 0 : false
   }
 
-  static let shape = 138
+  static let shape = 139
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1584,7 +1584,7 @@ public struct WriteIntent: WireMessage, Equatable {
     timeToLiveMilliseconds = m.pointee.has_time_to_live_milliseconds != 0 ? m.pointee.time_to_live_milliseconds : 0
   }
 
-  static let shape = 139
+  static let shape = 140
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1623,7 +1623,7 @@ public struct ObjectContent: WireMessage, Equatable {
     data = m.pointee.has_data != 0 ? copyBytes(m.pointee.data) : []
   }
 
-  static let shape = 140
+  static let shape = 141
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1667,7 +1667,7 @@ public struct WriteOpened: WireMessage, Equatable {
     promise = m.pointee.has_promise != 0 ? WriteClass(c: m.pointee.promise) : .durable
   }
 
-  static let shape = 141
+  static let shape = 142
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1726,7 +1726,7 @@ public struct WriteObject: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
-  static let shape = 142
+  static let shape = 143
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1775,7 +1775,7 @@ public struct TruncateObject: WireMessage, Equatable {
     size = m.pointee.has_size != 0 ? m.pointee.size : 0
   }
 
-  static let shape = 143
+  static let shape = 144
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1819,7 +1819,7 @@ public struct CloseWrite: WireMessage, Equatable {
     atomic = m.pointee.has_atomic != 0 ? m.pointee.atomic != 0 : false
   }
 
-  static let shape = 144
+  static let shape = 145
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1858,7 +1858,7 @@ public struct WriteClosed: WireMessage, Equatable {
     promise = m.pointee.has_promise != 0 ? WriteClass(c: m.pointee.promise) : .durable
   }
 
-  static let shape = 145
+  static let shape = 146
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1927,7 +1927,7 @@ public struct Select: WireMessage, Equatable {
     authorship = m.pointee.has_authorship != 0 ? m.pointee.authorship != 0 : false
   }
 
-  static let shape = 146
+  static let shape = 147
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1971,7 +1971,7 @@ public struct OrderBy: WireMessage, Equatable {
     near = if let p = m.pointee.near { try Location(c: p) } else { nil }
   }
 
-  static let shape = 147
+  static let shape = 148
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2045,7 +2045,7 @@ public struct QueryCloud: WireMessage, Equatable {
     zone = try copyText(m.pointee.zone)
   }
 
-  static let shape = 148
+  static let shape = 149
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2084,7 +2084,7 @@ public struct CloudRow: WireMessage, Equatable {
     row = if let p = m.pointee.row { try Row(c: p) } else { nil }
   }
 
-  static let shape = 149
+  static let shape = 150
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2128,7 +2128,7 @@ public struct CloudRows: WireMessage, Equatable {
     count = m.pointee.has_count != 0 ? m.pointee.count : 0
   }
 
-  static let shape = 150
+  static let shape = 151
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2177,7 +2177,7 @@ public struct FetchRecords: WireMessage, Equatable {
     columns = try copyStrings(m.pointee.n_columns, m.pointee.columns)
   }
 
-  static let shape = 151
+  static let shape = 152
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2213,7 +2213,7 @@ public struct FoundRecords: WireMessage, Equatable {
     }
   }
 
-  static let shape = 152
+  static let shape = 153
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2252,7 +2252,7 @@ public struct FoundRecord: WireMessage, Equatable {
     failure = if let p = m.pointee.failure { try Failure(c: p) } else { nil }
   }
 
-  static let shape = 153
+  static let shape = 154
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2286,7 +2286,7 @@ public struct ReserveNumbers: WireMessage, Equatable {
     count = m.pointee.has_count != 0 ? m.pointee.count : 0
   }
 
-  static let shape = 154
+  static let shape = 155
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2325,7 +2325,7 @@ public struct ReservedNumbers: WireMessage, Equatable {
     first = m.pointee.has_first != 0 ? m.pointee.first : 0
   }
 
-  static let shape = 155
+  static let shape = 156
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2376,7 +2376,7 @@ public struct ChangeRecords: WireMessage, Equatable {
     }
   }
 
-  static let shape = 156
+  static let shape = 157
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2445,7 +2445,7 @@ public struct RecordChange: WireMessage, Equatable {
     objects = m.pointee.has_objects != 0 ? m.pointee.objects : 0
   }
 
-  static let shape = 157
+  static let shape = 158
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2484,7 +2484,7 @@ public struct OpenObjects: WireMessage, Equatable {
     objects = try copyStrings(m.pointee.n_objects, m.pointee.objects)
   }
 
-  static let shape = 158
+  static let shape = 159
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2520,7 +2520,7 @@ public struct ChangedRecords: WireMessage, Equatable {
     }
   }
 
-  static let shape = 159
+  static let shape = 160
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2587,7 +2587,7 @@ public struct RecordOutcome: WireMessage, Equatable {
     objects = try copyMessages(m.pointee.n_objects, m.pointee.objects) { (p) throws(WireError) in try ObjectInfo(c: p) }
   }
 
-  static let shape = 160
+  static let shape = 161
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2631,7 +2631,7 @@ public struct ManageSubscriptions: WireMessage, Equatable {
     remove = try copyText(m.pointee.remove)
   }
 
-  static let shape = 161
+  static let shape = 162
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2692,7 +2692,7 @@ public struct BeginLive: WireMessage, Equatable {
     live = m.pointee.has_live != 0 ? m.pointee.live : 0
   }
 
-  static let shape = 162
+  static let shape = 163
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2726,7 +2726,7 @@ public struct LiveRef: WireMessage, Equatable {
     live = m.pointee.has_live != 0 ? m.pointee.live : 0
   }
 
-  static let shape = 163
+  static let shape = 164
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2780,7 +2780,7 @@ public struct LivePart: WireMessage, Equatable {
     refused = if let p = m.pointee.refused { try Failure(c: p) } else { nil }
   }
 
-  static let shape = 164
+  static let shape = 165
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2856,7 +2856,7 @@ public struct LiveStep: WireMessage, Equatable {
     }
   }
 
-  static let shape = 165
+  static let shape = 166
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2890,7 +2890,7 @@ public struct CursorRef: WireMessage, Equatable {
     cursor = m.pointee.has_cursor != 0 ? m.pointee.cursor : 0
   }
 
-  static let shape = 166
+  static let shape = 167
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2929,7 +2929,7 @@ public struct ObjectInfo: WireMessage, Equatable {
     size = m.pointee.has_size != 0 ? m.pointee.size : 0
   }
 
-  static let shape = 167
+  static let shape = 168
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3022,7 +3022,7 @@ public struct Row: WireMessage, Equatable {
     expiresMilliseconds = m.pointee.has_expires_milliseconds != 0 ? m.pointee.expires_milliseconds : 0
   }
 
-  static let shape = 168
+  static let shape = 169
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3066,7 +3066,7 @@ public struct RowPage: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
-  static let shape = 169
+  static let shape = 170
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3140,7 +3140,7 @@ public struct ReadObject: WireMessage, Equatable {
     version = m.pointee.has_version != 0 ? m.pointee.version : 0
   }
 
-  static let shape = 170
+  static let shape = 171
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3179,7 +3179,7 @@ public struct ObjectBytes: WireMessage, Equatable {
     size = m.pointee.has_size != 0 ? m.pointee.size : 0
   }
 
-  static let shape = 171
+  static let shape = 172
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3218,7 +3218,7 @@ public struct DeleteRows: WireMessage, Equatable {
     selection = if let p = m.pointee.selection { try Selection(c: p) } else { nil }
   }
 
-  static let shape = 172
+  static let shape = 173
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3252,7 +3252,7 @@ public struct Affected: WireMessage, Equatable {
     rows = m.pointee.has_rows != 0 ? m.pointee.rows : 0
   }
 
-  static let shape = 173
+  static let shape = 174
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3318,7 +3318,7 @@ public struct RegisterSync: WireMessage, Equatable {
     loss = if let p = m.pointee.loss { try LossTolerance(c: p) } else { nil }
   }
 
-  static let shape = 174
+  static let shape = 175
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3365,7 +3365,7 @@ public struct LossTolerance: WireMessage, Equatable {
     onRequest = m.pointee.has_on_request != 0 ? m.pointee.on_request != 0 : false
   }
 
-  static let shape = 175
+  static let shape = 176
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3404,7 +3404,7 @@ public struct UnregisterSync: WireMessage, Equatable {
     read = m.pointee.has_read != 0 ? m.pointee.read != 0 : false
   }
 
-  static let shape = 176
+  static let shape = 177
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3448,7 +3448,7 @@ public struct SyncNow: WireMessage, Equatable {
     read = m.pointee.has_read != 0 ? m.pointee.read != 0 : false
   }
 
-  static let shape = 177
+  static let shape = 178
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3487,7 +3487,7 @@ public struct ConflictedRows: WireMessage, Equatable {
     after = try copyText(m.pointee.after)
   }
 
-  static let shape = 178
+  static let shape = 179
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3536,7 +3536,7 @@ public struct ConflictRow: WireMessage, Equatable {
     mineDeleted = m.pointee.has_mine_deleted != 0 ? m.pointee.mine_deleted != 0 : false
   }
 
-  static let shape = 179
+  static let shape = 180
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3577,7 +3577,7 @@ public struct ConflictPage: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
-  static let shape = 180
+  static let shape = 181
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3631,7 +3631,7 @@ public struct ResolveConflict: WireMessage, Equatable {
     fromTheirs = try copyStrings(m.pointee.n_from_theirs, m.pointee.from_theirs)
   }
 
-  static let shape = 181
+  static let shape = 182
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3670,7 +3670,7 @@ public struct EndResolution: WireMessage, Equatable {
     abandon = m.pointee.has_abandon != 0 ? m.pointee.abandon != 0 : false
   }
 
-  static let shape = 182
+  static let shape = 183
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3714,7 +3714,7 @@ public struct SetLink: WireMessage, Equatable {
     automatic = m.pointee.has_automatic != 0 ? m.pointee.automatic != 0 : false
   }
 
-  static let shape = 183
+  static let shape = 184
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3753,7 +3753,7 @@ public struct NetworkPolicy: WireMessage, Equatable {
     budgets = try copyMessages(m.pointee.n_budgets, m.pointee.budgets) { (p) throws(WireError) in try LinkBudget(c: p) }
   }
 
-  static let shape = 184
+  static let shape = 185
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3797,7 +3797,7 @@ public struct LinkBudget: WireMessage, Equatable {
     usedToday = m.pointee.has_used_today != 0 ? m.pointee.used_today : 0
   }
 
-  static let shape = 185
+  static let shape = 186
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3861,7 +3861,7 @@ public struct Upcall: WireMessage, Equatable {
     after = m.pointee.has_after != 0 ? m.pointee.after : 0
   }
 
-  static let shape = 186
+  static let shape = 187
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3930,7 +3930,7 @@ public struct SyncEvent: WireMessage, Equatable {
     sessions = m.pointee.has_sessions != 0 ? m.pointee.sessions : 0
   }
 
-  static let shape = 187
+  static let shape = 188
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -4074,7 +4074,7 @@ public struct TableStatus: WireMessage, Equatable {
     }
   }
 
-  static let shape = 188
+  static let shape = 189
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -4118,7 +4118,7 @@ public struct SettingChange: WireMessage, Equatable {
     now = try copyText(m.pointee.now)
   }
 
-  static let shape = 189
+  static let shape = 190
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -4177,7 +4177,7 @@ public struct LossStatus: WireMessage, Equatable {
     lostToBusyServer = m.pointee.has_lost_to_busy_server != 0 ? m.pointee.lost_to_busy_server : 0
   }
 
-  static let shape = 190
+  static let shape = 191
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -4296,7 +4296,7 @@ public struct AgentStatus: WireMessage, Equatable {
     unreachable = try copyText(m.pointee.unreachable)
   }
 
-  static let shape = 191
+  static let shape = 192
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -4345,7 +4345,7 @@ public struct LinkUsage: WireMessage, Equatable {
     bytesDown = m.pointee.has_bytes_down != 0 ? m.pointee.bytes_down : 0
   }
 
-  static let shape = 192
+  static let shape = 193
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -4384,7 +4384,7 @@ public struct CounterValue: WireMessage, Equatable {
     value = m.pointee.has_value != 0 ? m.pointee.value : 0
   }
 
-  static let shape = 193
+  static let shape = 194
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

@@ -84,7 +84,7 @@ public struct ArchiveItem: WireMessage, Equatable {
     }
   }
 
-  static let shape = 194
+  static let shape = 195
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -123,7 +123,7 @@ public struct ArchiveHeader: WireMessage, Equatable {
     madeMilliseconds = m.pointee.has_made_milliseconds != 0 ? m.pointee.made_milliseconds : 0
   }
 
-  static let shape = 195
+  static let shape = 196
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -162,7 +162,7 @@ public struct ArchivedChunk: WireMessage, Equatable {
     data = m.pointee.has_data != 0 ? copyBytes(m.pointee.data) : []
   }
 
-  static let shape = 196
+  static let shape = 197
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -201,7 +201,7 @@ public struct ArchivedDamage: WireMessage, Equatable {
     size = m.pointee.has_size != 0 ? m.pointee.size : 0
   }
 
-  static let shape = 197
+  static let shape = 198
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -255,7 +255,7 @@ public struct ArchivedZone: WireMessage, Equatable {
     lostThrough = m.pointee.has_lost_through != 0 ? m.pointee.lost_through : 0
   }
 
-  static let shape = 198
+  static let shape = 199
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -294,7 +294,7 @@ public struct ArchivedLink: WireMessage, Equatable {
     kinds = m.pointee.has_kinds != 0 ? m.pointee.kinds : 0
   }
 
-  static let shape = 199
+  static let shape = 200
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -353,7 +353,7 @@ public struct ArchivedRecord: WireMessage, Equatable {
     damagedSum = m.pointee.has_damaged_sum != 0 ? m.pointee.damaged_sum : 0
   }
 
-  static let shape = 200
+  static let shape = 201
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -407,7 +407,7 @@ public struct ArchivedOp: WireMessage, Equatable {
     outcome = m.pointee.has_outcome != 0 ? copyBytes(m.pointee.outcome) : []
   }
 
-  static let shape = 201
+  static let shape = 202
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -451,7 +451,7 @@ public struct ArchivedQuota: WireMessage, Equatable {
     maxBytes = m.pointee.has_max_bytes != 0 ? m.pointee.max_bytes : nil
   }
 
-  static let shape = 202
+  static let shape = 203
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -490,7 +490,7 @@ public struct ArchivedHead: WireMessage, Equatable {
     head = m.pointee.has_head != 0 ? m.pointee.head : 0
   }
 
-  static let shape = 203
+  static let shape = 204
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -541,7 +541,7 @@ public struct ArchiveManifest: WireMessage, Equatable {
     digest = m.pointee.has_digest != 0 ? copyBytes(m.pointee.digest) : []
   }
 
-  static let shape = 204
+  static let shape = 205
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -595,7 +595,7 @@ public struct ZoneDigest: WireMessage, Equatable {
     digest = m.pointee.has_digest != 0 ? copyBytes(m.pointee.digest) : []
   }
 
-  static let shape = 205
+  static let shape = 206
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -644,7 +644,7 @@ public struct DatabaseDigest: WireMessage, Equatable {
     digest = m.pointee.has_digest != 0 ? copyBytes(m.pointee.digest) : []
   }
 
-  static let shape = 206
+  static let shape = 207
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

@@ -144,7 +144,7 @@ public struct Frame: WireMessage, Equatable {
     plainAnswer = m.pointee.has_plain_answer != 0 ? m.pointee.plain_answer != 0 : false
   }
 
-  static let shape = 207
+  static let shape = 208
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -183,7 +183,7 @@ public struct Parcel: WireMessage, Equatable {
     chunks = m.pointee.has_chunks != 0 ? copyBytes(m.pointee.chunks) : []
   }
 
-  static let shape = 208
+  static let shape = 209
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -224,7 +224,7 @@ public struct Exchange: WireMessage, Equatable {
     }
   }
 
-  static let shape = 209
+  static let shape = 210
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -403,7 +403,7 @@ public struct Operation: WireMessage, Equatable {
     }
   }
 
-  static let shape = 210
+  static let shape = 211
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -447,7 +447,7 @@ public struct Hello: WireMessage, Equatable {
     tokens = copyByteStrings(m.pointee.n_tokens, m.pointee.tokens)
   }
 
-  static let shape = 211
+  static let shape = 212
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -501,7 +501,7 @@ public struct ProposeTable: WireMessage, Equatable {
     partial = m.pointee.has_partial != 0 ? m.pointee.partial != 0 : false
   }
 
-  static let shape = 212
+  static let shape = 213
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -540,7 +540,7 @@ public struct AskSchema: WireMessage, Equatable {
     call = m.pointee.has_call != 0 ? copyBytes(m.pointee.call) : []
   }
 
-  static let shape = 213
+  static let shape = 214
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -574,7 +574,7 @@ public struct SchemaResult: WireMessage, Equatable {
     answer = m.pointee.has_answer != 0 ? copyBytes(m.pointee.answer) : []
   }
 
-  static let shape = 214
+  static let shape = 215
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -623,7 +623,7 @@ public struct AskQuery: WireMessage, Equatable {
     token = m.pointee.has_token != 0 ? copyBytes(m.pointee.token) : []
   }
 
-  static let shape = 215
+  static let shape = 216
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -667,7 +667,7 @@ public struct AskSubscriptions: WireMessage, Equatable {
     request = m.pointee.has_request != 0 ? copyBytes(m.pointee.request) : []
   }
 
-  static let shape = 216
+  static let shape = 217
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -701,7 +701,7 @@ public struct SubscriptionsResult: WireMessage, Equatable {
     answer = m.pointee.has_answer != 0 ? copyBytes(m.pointee.answer) : []
   }
 
-  static let shape = 217
+  static let shape = 218
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -742,7 +742,7 @@ public struct AskPushTargets: WireMessage, Equatable {
     request = m.pointee.has_request != 0 ? copyBytes(m.pointee.request) : []
   }
 
-  static let shape = 218
+  static let shape = 219
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -776,7 +776,7 @@ public struct PushTargetsResult: WireMessage, Equatable {
     answer = m.pointee.has_answer != 0 ? copyBytes(m.pointee.answer) : []
   }
 
-  static let shape = 219
+  static let shape = 220
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -812,7 +812,7 @@ public struct QueryResult: WireMessage, Equatable {
     answer = m.pointee.has_answer != 0 ? copyBytes(m.pointee.answer) : []
   }
 
-  static let shape = 220
+  static let shape = 221
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -893,7 +893,7 @@ public struct Push: WireMessage, Equatable {
     toleratedRows = m.pointee.has_tolerated_rows != 0 ? m.pointee.tolerated_rows : 0
   }
 
-  static let shape = 221
+  static let shape = 222
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -947,7 +947,7 @@ public struct Settle: WireMessage, Equatable {
     record = try copyText(m.pointee.record)
   }
 
-  static let shape = 222
+  static let shape = 223
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1036,7 +1036,7 @@ public struct Pull: WireMessage, Equatable {
     type = m.pointee.has_type != 0 ? m.pointee.type : 0
   }
 
-  static let shape = 223
+  static let shape = 224
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1088,7 +1088,7 @@ public struct ZoneSubscription: WireMessage, Equatable {
     toldOnly = m.pointee.has_told_only != 0 ? m.pointee.told_only != 0 : false
   }
 
-  static let shape = 224
+  static let shape = 225
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1129,7 +1129,7 @@ public struct Subscribe: WireMessage, Equatable {
     }
   }
 
-  static let shape = 225
+  static let shape = 226
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1163,7 +1163,7 @@ public struct AckNotification: WireMessage, Equatable {
     number = m.pointee.has_number != 0 ? m.pointee.number : 0
   }
 
-  static let shape = 226
+  static let shape = 227
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1222,7 +1222,7 @@ public struct RequestTicket: WireMessage, Equatable {
     version = m.pointee.has_version != 0 ? m.pointee.version : 0
   }
 
-  static let shape = 227
+  static let shape = 228
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1271,7 +1271,7 @@ public struct DropTable: WireMessage, Equatable {
     cancel = m.pointee.has_cancel != 0 ? m.pointee.cancel != 0 : false
   }
 
-  static let shape = 228
+  static let shape = 229
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1330,7 +1330,7 @@ public struct ReadRecords: WireMessage, Equatable {
     type = m.pointee.has_type != 0 ? m.pointee.type : 0
   }
 
-  static let shape = 229
+  static let shape = 230
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1369,7 +1369,7 @@ public struct ListZones: WireMessage, Equatable {
     database = m.pointee.has_database != 0 ? DatabaseScope(c: m.pointee.database) : .`private`
   }
 
-  static let shape = 230
+  static let shape = 231
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1408,7 +1408,7 @@ public struct CreateZone: WireMessage, Equatable {
     zone = try copyText(m.pointee.zone)
   }
 
-  static let shape = 231
+  static let shape = 232
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1442,7 +1442,7 @@ public struct WhoAmI: WireMessage, Equatable {
     container = try copyText(m.pointee.container)
   }
 
-  static let shape = 232
+  static let shape = 233
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1486,7 +1486,7 @@ public struct LockDatabase: WireMessage, Equatable {
     token = m.pointee.has_token != 0 ? m.pointee.token : 0
   }
 
-  static let shape = 233
+  static let shape = 234
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1525,7 +1525,7 @@ public struct UnlockDatabase: WireMessage, Equatable {
     token = m.pointee.has_token != 0 ? m.pointee.token : 0
   }
 
-  static let shape = 234
+  static let shape = 235
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1574,7 +1574,7 @@ public struct BeginGroup: WireMessage, Equatable {
     opFloor = m.pointee.has_op_floor != 0 ? m.pointee.op_floor : 0
   }
 
-  static let shape = 235
+  static let shape = 236
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1635,7 +1635,7 @@ public struct UploadPart: WireMessage, Equatable {
     chunks = try copyMessages(m.pointee.n_chunks, m.pointee.chunks) { (p) throws(WireError) in try Chunk(c: p) }
   }
 
-  static let shape = 236
+  static let shape = 237
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1699,7 +1699,7 @@ public struct CommitGroup: WireMessage, Equatable {
     token = m.pointee.has_token != 0 ? m.pointee.token : 0
   }
 
-  static let shape = 237
+  static let shape = 238
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1743,7 +1743,7 @@ public struct AskOperation: WireMessage, Equatable {
     op = m.pointee.has_op != 0 ? m.pointee.op : 0
   }
 
-  static let shape = 238
+  static let shape = 239
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1787,7 +1787,7 @@ public struct RemoveOperation: WireMessage, Equatable {
     op = m.pointee.has_op != 0 ? m.pointee.op : 0
   }
 
-  static let shape = 239
+  static let shape = 240
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1821,7 +1821,7 @@ public struct ExchangeReply: WireMessage, Equatable {
     results = try copyMessages(m.pointee.n_results, m.pointee.results) { (p) throws(WireError) in try Result(c: p) }
   }
 
-  static let shape = 240
+  static let shape = 241
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1969,7 +1969,7 @@ public struct Result: WireMessage, Equatable {
     }
   }
 
-  static let shape = 241
+  static let shape = 242
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2011,7 +2011,7 @@ public struct LockState: WireMessage, Equatable {
     remainingMilliseconds = m.pointee.has_remaining_milliseconds != 0 ? m.pointee.remaining_milliseconds : 0
   }
 
-  static let shape = 242
+  static let shape = 243
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2078,7 +2078,7 @@ public struct OperationState: WireMessage, Equatable {
     objects = m.pointee.has_objects != 0 ? m.pointee.objects : 0
   }
 
-  static let shape = 243
+  static let shape = 244
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2120,7 +2120,7 @@ public struct PartState: WireMessage, Equatable {
     operation = if let p = m.pointee.operation { try OperationState(c: p) } else { nil }
   }
 
-  static let shape = 244
+  static let shape = 245
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2159,7 +2159,7 @@ public struct RecordsResult: WireMessage, Equatable {
     answered = m.pointee.has_answered != 0 ? m.pointee.answered : 0
   }
 
-  static let shape = 245
+  static let shape = 246
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2203,7 +2203,7 @@ public struct ZoneState: WireMessage, Equatable {
     incarnation = m.pointee.has_incarnation != 0 ? m.pointee.incarnation : 0
   }
 
-  static let shape = 246
+  static let shape = 247
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2237,7 +2237,7 @@ public struct ZonesResult: WireMessage, Equatable {
     zones = try copyMessages(m.pointee.n_zones, m.pointee.zones) { (p) throws(WireError) in try ZoneState(c: p) }
   }
 
-  static let shape = 247
+  static let shape = 248
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2271,7 +2271,7 @@ public struct Person: WireMessage, Equatable {
     user = try copyText(m.pointee.user)
   }
 
-  static let shape = 248
+  static let shape = 249
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2330,7 +2330,7 @@ public struct HelloResult: WireMessage, Equatable {
     }
   }
 
-  static let shape = 249
+  static let shape = 250
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2376,7 +2376,7 @@ public struct WantedRecords: WireMessage, Equatable {
     }
   }
 
-  static let shape = 250
+  static let shape = 251
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2415,7 +2415,7 @@ public struct WantedChunks: WireMessage, Equatable {
     hashes = m.pointee.has_hashes != 0 ? copyBytes(m.pointee.hashes) : []
   }
 
-  static let shape = 251
+  static let shape = 252
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2454,7 +2454,7 @@ public struct ListChangedZones: WireMessage, Equatable {
     token = m.pointee.has_token != 0 ? copyBytes(m.pointee.token) : []
   }
 
-  static let shape = 252
+  static let shape = 253
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2493,7 +2493,7 @@ public struct ChangedZone: WireMessage, Equatable {
     deleted = m.pointee.has_deleted != 0 ? m.pointee.deleted != 0 : false
   }
 
-  static let shape = 253
+  static let shape = 254
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2542,7 +2542,7 @@ public struct ChangedZones: WireMessage, Equatable {
     resetRequired = m.pointee.has_reset_required != 0 ? m.pointee.reset_required != 0 : false
   }
 
-  static let shape = 254
+  static let shape = 255
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2613,7 +2613,7 @@ public struct PullResult: WireMessage, Equatable {
     }
   }
 
-  static let shape = 255
+  static let shape = 256
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2640,7 +2640,7 @@ public struct RenewCredentials: WireMessage, Equatable {
   init(c m: UnsafePointer<Caravan__V1__RenewCredentials>) throws(WireError) {
   }
 
-  static let shape = 256
+  static let shape = 257
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2674,7 +2674,7 @@ public struct RenewedCredentials: WireMessage, Equatable {
     jwt = try copyText(m.pointee.jwt)
   }
 
-  static let shape = 257
+  static let shape = 258
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2768,7 +2768,7 @@ public struct Ticket: WireMessage, Equatable {
     version = m.pointee.has_version != 0 ? m.pointee.version : 0
   }
 
-  static let shape = 258
+  static let shape = 259
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2827,7 +2827,7 @@ public struct ChunkRequest: WireMessage, Equatable {
     most = m.pointee.has_most != 0 ? m.pointee.most : 0
   }
 
-  static let shape = 259
+  static let shape = 260
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2876,7 +2876,7 @@ public struct ChunkReply: WireMessage, Equatable {
     size = m.pointee.has_size != 0 ? m.pointee.size : 0
   }
 
-  static let shape = 260
+  static let shape = 261
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2935,7 +2935,7 @@ public struct SyncBegin: WireMessage, Equatable {
     pushes = m.pointee.has_pushes != 0 ? m.pointee.pushes != 0 : false
   }
 
-  static let shape = 261
+  static let shape = 262
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3020,7 +3020,7 @@ public struct SyncBeginResult: WireMessage, Equatable {
     lost = copyScalars(m.pointee.n_lost, m.pointee.lost)
   }
 
-  static let shape = 262
+  static let shape = 263
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3074,7 +3074,7 @@ public struct SyncContinue: WireMessage, Equatable {
     diffs = try copyMessages(m.pointee.n_diffs, m.pointee.diffs) { (p) throws(WireError) in try Diff(c: p) }
   }
 
-  static let shape = 263
+  static let shape = 264
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3128,7 +3128,7 @@ public struct SyncContinueResult: WireMessage, Equatable {
     message = try copyText(m.pointee.message)
   }
 
-  static let shape = 264
+  static let shape = 265
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3199,7 +3199,7 @@ public struct Diff: WireMessage, Equatable {
     createdHeight = m.pointee.has_created_height != 0 ? m.pointee.created_height : 0
   }
 
-  static let shape = 265
+  static let shape = 266
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3233,7 +3233,7 @@ public struct DiffObject: WireMessage, Equatable {
     fields = try copyMessages(m.pointee.n_fields, m.pointee.fields) { (p) throws(WireError) in try DiffField(c: p) }
   }
 
-  static let shape = 266
+  static let shape = 267
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3277,7 +3277,7 @@ public struct DiffField: WireMessage, Equatable {
     timestamp = m.pointee.has_timestamp != 0 ? m.pointee.timestamp : 0
   }
 
-  static let shape = 267
+  static let shape = 268
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3338,7 +3338,7 @@ public struct DiffValue: WireMessage, Equatable {
     }
   }
 
-  static let shape = 268
+  static let shape = 269
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

@@ -72,7 +72,7 @@ public struct Dispute: WireMessage, Equatable {
     ancestor = m.pointee.has_ancestor != 0 ? copyBytes(m.pointee.ancestor) : []
   }
 
-  static let shape = 269
+  static let shape = 270
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -123,7 +123,7 @@ public struct Decision: WireMessage, Equatable {
     }
   }
 
-  static let shape = 270
+  static let shape = 271
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

@@ -966,17 +966,20 @@ public struct TypeGrants: WireMessage, Equatable {
   public var authenticated: UInt32
   public var creator: UInt32
   public var server: UInt32
+  public var own: [RoleRights]
 
   public init(
     world: UInt32 = 0,
     authenticated: UInt32 = 0,
     creator: UInt32 = 0,
-    server: UInt32 = 0
+    server: UInt32 = 0,
+    own: [RoleRights] = []
   ) {
     self.world = world
     self.authenticated = authenticated
     self.creator = creator
     self.server = server
+    self.own = own
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__TypeGrants> {
@@ -985,6 +988,7 @@ public struct TypeGrants: WireMessage, Equatable {
     if authenticated != 0 { m.pointee.has_authenticated = 1; m.pointee.authenticated = authenticated }
     if creator != 0 { m.pointee.has_creator = 1; m.pointee.creator = creator }
     if server != 0 { m.pointee.has_server = 1; m.pointee.server = server }
+    (m.pointee.n_own, m.pointee.own) = arena.messages(own) { $0.pack(into: &$1) }
     return m
   }
 
@@ -993,6 +997,7 @@ public struct TypeGrants: WireMessage, Equatable {
     authenticated = m.pointee.has_authenticated != 0 ? m.pointee.authenticated : 0
     creator = m.pointee.has_creator != 0 ? m.pointee.creator : 0
     server = m.pointee.has_server != 0 ? m.pointee.server : 0
+    own = try copyMessages(m.pointee.n_own, m.pointee.own) { (p) throws(WireError) in try RoleRights(c: p) }
   }
 
   static let shape = 17
@@ -1005,6 +1010,45 @@ public struct TypeGrants: WireMessage, Equatable {
 
   public init(decoding data: [UInt8]) throws(WireError) {
     self = try unpacked(data, Self.shape, caravan__v1__type_grants__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct RoleRights: WireMessage, Equatable {
+  public var role: String
+  public var rights: UInt32
+
+  public init(
+    role: String = "",
+    rights: UInt32 = 0
+  ) {
+    self.role = role
+    self.rights = rights
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__RoleRights> {
+    let m = arena.make(Caravan__V1__RoleRights.self, caravan__v1__role_rights__init)
+    if !role.isEmpty { m.pointee.role = arena.string(role) }
+    if rights != 0 { m.pointee.has_rights = 1; m.pointee.rights = rights }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__RoleRights>) throws(WireError) {
+    role = try copyText(m.pointee.role)
+    rights = m.pointee.has_rights != 0 ? m.pointee.rights : 0
+  }
+
+  static let shape = 18
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__role_rights__get_packed_size(m)) { caravan__v1__role_rights__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__role_rights__unpack) { (m) throws(WireError) in
       try Self(c: m)
     }
   }

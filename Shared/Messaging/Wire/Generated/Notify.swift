@@ -35,7 +35,7 @@ public struct Subscription: WireMessage, Equatable {
     toldOnly = m.pointee.has_told_only != 0 ? m.pointee.told_only != 0 : false
   }
 
-  static let shape = 271
+  static let shape = 272
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -76,7 +76,7 @@ public struct SubscriptionList: WireMessage, Equatable {
     }
   }
 
-  static let shape = 272
+  static let shape = 273
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -130,7 +130,7 @@ public struct AttachRequest: WireMessage, Equatable {
     lives = copyScalars(m.pointee.n_lives, m.pointee.lives)
   }
 
-  static let shape = 273
+  static let shape = 274
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -164,7 +164,7 @@ public struct AttachReply: WireMessage, Equatable {
     resubscribe = m.pointee.has_resubscribe != 0 ? m.pointee.resubscribe != 0 : false
   }
 
-  static let shape = 274
+  static let shape = 275
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -218,7 +218,7 @@ public struct NotifiedPage: WireMessage, Equatable {
     point = m.pointee.has_point != 0 ? m.pointee.point : 0
   }
 
-  static let shape = 275
+  static let shape = 276
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -267,7 +267,7 @@ public struct Notification: WireMessage, Equatable {
     pages = try copyMessages(m.pointee.n_pages, m.pointee.pages) { (p) throws(WireError) in try NotifiedPage(c: p) }
   }
 
-  static let shape = 276
+  static let shape = 277
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

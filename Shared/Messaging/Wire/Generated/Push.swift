@@ -52,7 +52,7 @@ public struct WebPushEndpoint: WireMessage, Equatable {
     secret = m.pointee.has_secret != 0 ? copyBytes(m.pointee.secret) : []
   }
 
-  static let shape = 103
+  static let shape = 104
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -86,7 +86,7 @@ public struct Webhook: WireMessage, Equatable {
     url = try copyText(m.pointee.url)
   }
 
-  static let shape = 104
+  static let shape = 105
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -135,7 +135,7 @@ public struct PushTarget: WireMessage, Equatable {
     subscriptions = try copyStrings(m.pointee.n_subscriptions, m.pointee.subscriptions)
   }
 
-  static let shape = 105
+  static let shape = 106
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -184,7 +184,7 @@ public struct StoredTarget: WireMessage, Equatable {
     perMinute = m.pointee.has_per_minute != 0 ? m.pointee.per_minute : 0
   }
 
-  static let shape = 106
+  static let shape = 107
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -235,7 +235,7 @@ public struct StoredTargetState: WireMessage, Equatable {
     }
   }
 
-  static let shape = 107
+  static let shape = 108
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -276,7 +276,7 @@ public struct SourceNumber: WireMessage, Equatable {
     number = m.pointee.has_number != 0 ? m.pointee.number : 0
   }
 
-  static let shape = 108
+  static let shape = 109
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -343,7 +343,7 @@ public struct PushState: WireMessage, Equatable {
     last = try copyMessages(m.pointee.n_last, m.pointee.last) { (p) throws(WireError) in try GivenUp(c: p) }
   }
 
-  static let shape = 109
+  static let shape = 110
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -397,7 +397,7 @@ public struct GivenUp: WireMessage, Equatable {
     atMilliseconds = m.pointee.has_at_milliseconds != 0 ? m.pointee.at_milliseconds : 0
   }
 
-  static let shape = 110
+  static let shape = 111
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -436,7 +436,7 @@ public struct RegisterTargetRequest: WireMessage, Equatable {
     container = try copyText(m.pointee.container)
   }
 
-  static let shape = 111
+  static let shape = 112
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -482,7 +482,7 @@ public struct RegisterTargetReply: WireMessage, Equatable {
     perMinute = m.pointee.has_per_minute != 0 ? m.pointee.per_minute : 0
   }
 
-  static let shape = 112
+  static let shape = 113
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -548,7 +548,7 @@ public struct DeliverRequest: WireMessage, Equatable {
     isRetry = m.pointee.has_is_retry != 0 ? m.pointee.is_retry != 0 : false
   }
 
-  static let shape = 113
+  static let shape = 114
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -597,7 +597,7 @@ public struct DeliverReply: WireMessage, Equatable {
     waitSeconds = m.pointee.has_wait_seconds != 0 ? m.pointee.wait_seconds : 0
   }
 
-  static let shape = 114
+  static let shape = 115
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -636,7 +636,7 @@ public struct PushTargetsRequest: WireMessage, Equatable {
     remove = try copyText(m.pointee.remove)
   }
 
-  static let shape = 115
+  static let shape = 116
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -684,7 +684,7 @@ public struct PushTargetsReply: WireMessage, Equatable {
     secret = try copyText(m.pointee.secret)
   }
 
-  static let shape = 116
+  static let shape = 117
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -723,7 +723,7 @@ public struct PushTargetStatus: WireMessage, Equatable {
     state = if let p = m.pointee.state { try PushState(c: p) } else { nil }
   }
 
-  static let shape = 117
+  static let shape = 118
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

@@ -89,7 +89,7 @@ public struct PredicateTerm: WireMessage, Equatable {
     negation = m.pointee.has_negation != 0 ? m.pointee.negation != 0 : false
   }
 
-  static let shape = 18
+  static let shape = 19
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -148,7 +148,7 @@ public struct FilterTerm: WireMessage, Equatable {
     any = m.pointee.has_any != 0 ? m.pointee.any : 0
   }
 
-  static let shape = 19
+  static let shape = 20
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -192,7 +192,7 @@ public struct SortKey: WireMessage, Equatable {
     near = if let p = m.pointee.near { try Location(c: p) } else { nil }
   }
 
-  static let shape = 20
+  static let shape = 21
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -236,7 +236,7 @@ public struct SeenZone: WireMessage, Equatable {
     seq = m.pointee.has_seq != 0 ? m.pointee.seq : 0
   }
 
-  static let shape = 21
+  static let shape = 22
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -254,28 +254,33 @@ public struct SeenZone: WireMessage, Equatable {
 public struct QueryViewer: WireMessage, Equatable {
   public var author: String
   public var server: Bool
+  public var roles: [String]
 
   public init(
     author: String = "",
-    server: Bool = false
+    server: Bool = false,
+    roles: [String] = []
   ) {
     self.author = author
     self.server = server
+    self.roles = roles
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__QueryViewer> {
     let m = arena.make(Caravan__V1__QueryViewer.self, caravan__v1__query_viewer__init)
     if !author.isEmpty { m.pointee.author = arena.string(author) }
     if server { m.pointee.has_server = 1; m.pointee.server = server ? 1 : 0 }
+    (m.pointee.n_roles, m.pointee.roles) = arena.strings(roles)
     return m
   }
 
   init(c m: UnsafePointer<Caravan__V1__QueryViewer>) throws(WireError) {
     author = try copyText(m.pointee.author)
     server = m.pointee.has_server != 0 ? m.pointee.server != 0 : false
+    roles = try copyStrings(m.pointee.n_roles, m.pointee.roles)
   }
 
-  static let shape = 22
+  static let shape = 23
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -378,7 +383,7 @@ public struct QueryRequest: WireMessage, Equatable {
     pageBytes = m.pointee.has_page_bytes != 0 ? m.pointee.page_bytes : 0
   }
 
-  static let shape = 23
+  static let shape = 24
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -422,7 +427,7 @@ public struct QueryHit: WireMessage, Equatable {
     position = m.pointee.has_position != 0 ? copyBytes(m.pointee.position) : []
   }
 
-  static let shape = 24
+  static let shape = 25
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -476,7 +481,7 @@ public struct StandingQuery: WireMessage, Equatable {
     source = if let p = m.pointee.source { try StandingTemplate(c: p) } else { nil }
   }
 
-  static let shape = 25
+  static let shape = 26
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -550,7 +555,7 @@ public struct NotificationContent: WireMessage, Equatable {
     fields = try copyStrings(m.pointee.n_fields, m.pointee.fields)
   }
 
-  static let shape = 26
+  static let shape = 27
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -603,7 +608,7 @@ public struct StandingTemplate: WireMessage, Equatable {
     version = m.pointee.has_version != 0 ? m.pointee.version : 0
   }
 
-  static let shape = 27
+  static let shape = 28
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -672,7 +677,7 @@ public struct SubscriptionTemplate: WireMessage, Equatable {
     version = m.pointee.has_version != 0 ? m.pointee.version : 0
   }
 
-  static let shape = 28
+  static let shape = 29
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -740,7 +745,7 @@ public struct StandingRecords: WireMessage, Equatable {
     changes = m.pointee.has_changes != 0 ? m.pointee.changes != 0 : false
   }
 
-  static let shape = 29
+  static let shape = 30
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -784,7 +789,7 @@ public struct StoredSubscription: WireMessage, Equatable {
     viewer = if let p = m.pointee.viewer { try QueryViewer(c: p) } else { nil }
   }
 
-  static let shape = 30
+  static let shape = 31
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -840,7 +845,7 @@ public struct SubscriptionsRequest: WireMessage, Equatable {
     remove = try copyText(m.pointee.remove)
   }
 
-  static let shape = 31
+  static let shape = 32
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -878,7 +883,7 @@ public struct SubscriptionsReply: WireMessage, Equatable {
     }
   }
 
-  static let shape = 32
+  static let shape = 33
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -934,7 +939,7 @@ public struct QueryReply: WireMessage, Equatable {
     count = m.pointee.has_count != 0 ? m.pointee.count : 0
   }
 
-  static let shape = 33
+  static let shape = 34
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

@@ -86,7 +86,7 @@ public struct ProposeTypeRequest: WireMessage, Equatable {
     partial = m.pointee.has_partial != 0 ? m.pointee.partial != 0 : false
   }
 
-  static let shape = 277
+  static let shape = 278
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -137,7 +137,7 @@ public struct TypeRequest: WireMessage, Equatable {
     name = try copyText(m.pointee.name)
   }
 
-  static let shape = 278
+  static let shape = 279
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -171,7 +171,7 @@ public struct TypeReply: WireMessage, Equatable {
     type = if let p = m.pointee.type { try RecordType(c: p) } else { nil }
   }
 
-  static let shape = 279
+  static let shape = 280
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -210,7 +210,7 @@ public struct GrantsRequest: WireMessage, Equatable {
     environment = try copyText(m.pointee.environment)
   }
 
-  static let shape = 280
+  static let shape = 281
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -254,7 +254,7 @@ public struct GrantedType: WireMessage, Equatable {
     grants = if let p = m.pointee.grants { try TypeGrants(c: p) } else { nil }
   }
 
-  static let shape = 281
+  static let shape = 282
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -295,7 +295,7 @@ public struct GrantsReply: WireMessage, Equatable {
     }
   }
 
-  static let shape = 282
+  static let shape = 283
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -334,7 +334,7 @@ public struct RetiredType: WireMessage, Equatable {
     versions = copyScalars(m.pointee.n_versions, m.pointee.versions)
   }
 
-  static let shape = 283
+  static let shape = 284
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -373,7 +373,7 @@ public struct ContainerSettings: WireMessage, Equatable {
     privateShards = m.pointee.has_private_shards != 0 ? m.pointee.private_shards : 0
   }
 
-  static let shape = 284
+  static let shape = 285
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -432,7 +432,7 @@ public struct ContainerRequest: WireMessage, Equatable {
     byOperator = m.pointee.has_by_operator != 0 ? m.pointee.by_operator != 0 : false
   }
 
-  static let shape = 285
+  static let shape = 286
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -466,7 +466,7 @@ public struct ContainerReply: WireMessage, Equatable {
     settings = if let p = m.pointee.settings { try ContainerSettings(c: p) } else { nil }
   }
 
-  static let shape = 286
+  static let shape = 287
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -510,7 +510,7 @@ public struct ListTypesRequest: WireMessage, Equatable {
     user = try copyText(m.pointee.user)
   }
 
-  static let shape = 287
+  static let shape = 288
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -556,7 +556,7 @@ public struct ListTypesReply: WireMessage, Equatable {
     }
   }
 
-  static let shape = 288
+  static let shape = 289
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -600,7 +600,7 @@ public struct TemplateRequest: WireMessage, Equatable {
     name = try copyText(m.pointee.name)
   }
 
-  static let shape = 289
+  static let shape = 290
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -634,7 +634,7 @@ public struct TemplateReply: WireMessage, Equatable {
     found = if let p = m.pointee.found { try SubscriptionTemplate(c: p) } else { nil }
   }
 
-  static let shape = 290
+  static let shape = 291
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -743,7 +743,7 @@ public struct ChangeSchemaRequest: WireMessage, Equatable {
     }
   }
 
-  static let shape = 291
+  static let shape = 292
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -784,7 +784,7 @@ public struct PromoteTypes: WireMessage, Equatable {
     templates = try copyStrings(m.pointee.n_templates, m.pointee.templates)
   }
 
-  static let shape = 292
+  static let shape = 293
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -811,7 +811,7 @@ public struct ResetTypes: WireMessage, Equatable {
   init(c m: UnsafePointer<Caravan__V1__ResetTypes>) throws(WireError) {
   }
 
-  static let shape = 293
+  static let shape = 294
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -857,7 +857,7 @@ public struct ImportTypes: WireMessage, Equatable {
     }
   }
 
-  static let shape = 294
+  static let shape = 295
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -896,7 +896,7 @@ public struct RemoveType: WireMessage, Equatable {
     field = try copyText(m.pointee.field)
   }
 
-  static let shape = 295
+  static let shape = 296
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -930,7 +930,7 @@ public struct RemoveTemplate: WireMessage, Equatable {
     name = try copyText(m.pointee.name)
   }
 
-  static let shape = 296
+  static let shape = 297
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -971,7 +971,7 @@ public struct IndexFields: WireMessage, Equatable {
     }
   }
 
-  static let shape = 297
+  static let shape = 298
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1005,7 +1005,7 @@ public struct ChangeSchemaReply: WireMessage, Equatable {
     change = if let p = m.pointee.change { try SchemaChange(c: p) } else { nil }
   }
 
-  static let shape = 298
+  static let shape = 299
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1061,7 +1061,7 @@ public struct SchemaDifference: WireMessage, Equatable {
     now = try copyText(m.pointee.now)
   }
 
-  static let shape = 299
+  static let shape = 300
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1132,7 +1132,7 @@ public struct SchemaChange: WireMessage, Equatable {
     }
   }
 
-  static let shape = 300
+  static let shape = 301
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1186,7 +1186,7 @@ public struct SchemaHistoryRequest: WireMessage, Equatable {
     limit = m.pointee.has_limit != 0 ? m.pointee.limit : 0
   }
 
-  static let shape = 301
+  static let shape = 302
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1229,7 +1229,7 @@ public struct SchemaHistoryReply: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
-  static let shape = 302
+  static let shape = 303
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1246,11 +1246,252 @@ public struct SchemaHistoryReply: WireMessage, Equatable {
   }
 }
 
+public struct MembersRequest: WireMessage, Equatable {
+  public var container: String
+  public var environment: String
+  public var user: String
+  public var byOperator: Bool
+  public var give: RoleMember?
+  public var take: RoleMember?
+  public var role: String
+  public var after: RoleMember?
+
+  public init(
+    container: String = "",
+    environment: String = "",
+    user: String = "",
+    byOperator: Bool = false,
+    give: RoleMember? = nil,
+    take: RoleMember? = nil,
+    role: String = "",
+    after: RoleMember? = nil
+  ) {
+    self.container = container
+    self.environment = environment
+    self.user = user
+    self.byOperator = byOperator
+    self.give = give
+    self.take = take
+    self.role = role
+    self.after = after
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__MembersRequest> {
+    let m = arena.make(Caravan__V1__MembersRequest.self, caravan__v1__members_request__init)
+    if !container.isEmpty { m.pointee.container = arena.string(container) }
+    if !environment.isEmpty { m.pointee.environment = arena.string(environment) }
+    if !user.isEmpty { m.pointee.user = arena.string(user) }
+    if byOperator { m.pointee.has_by_operator = 1; m.pointee.by_operator = byOperator ? 1 : 0 }
+    if let give { m.pointee.give = give.pack(into: &arena) }
+    if let take { m.pointee.take = take.pack(into: &arena) }
+    if !role.isEmpty { m.pointee.role = arena.string(role) }
+    if let after { m.pointee.after = after.pack(into: &arena) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__MembersRequest>) throws(WireError) {
+    container = try copyText(m.pointee.container)
+    environment = try copyText(m.pointee.environment)
+    user = try copyText(m.pointee.user)
+    byOperator = m.pointee.has_by_operator != 0 ? m.pointee.by_operator != 0 : false
+    give = if let p = m.pointee.give { try RoleMember(c: p) } else { nil }
+    take = if let p = m.pointee.take { try RoleMember(c: p) } else { nil }
+    role = try copyText(m.pointee.role)
+    after = if let p = m.pointee.after { try RoleMember(c: p) } else { nil }
+  }
+
+  static let shape = 304
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__members_request__get_packed_size(m)) { caravan__v1__members_request__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__members_request__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct RoleMember: WireMessage, Equatable {
+  public var role: String
+  public var user: String
+
+  public init(
+    role: String = "",
+    user: String = ""
+  ) {
+    self.role = role
+    self.user = user
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__RoleMember> {
+    let m = arena.make(Caravan__V1__RoleMember.self, caravan__v1__role_member__init)
+    if !role.isEmpty { m.pointee.role = arena.string(role) }
+    if !user.isEmpty { m.pointee.user = arena.string(user) }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__RoleMember>) throws(WireError) {
+    role = try copyText(m.pointee.role)
+    user = try copyText(m.pointee.user)
+  }
+
+  static let shape = 305
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__role_member__get_packed_size(m)) { caravan__v1__role_member__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__role_member__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct MembersReply: WireMessage, Equatable {
+  public var roles: [String]
+  public var members: [RoleMember]
+  public var more: Bool
+  public var changed: Bool
+
+  public init(
+    roles: [String] = [],
+    members: [RoleMember] = [],
+    more: Bool = false,
+    changed: Bool = false
+  ) {
+    self.roles = roles
+    self.members = members
+    self.more = more
+    self.changed = changed
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__MembersReply> {
+    let m = arena.make(Caravan__V1__MembersReply.self, caravan__v1__members_reply__init)
+    (m.pointee.n_roles, m.pointee.roles) = arena.strings(roles)
+    (m.pointee.n_members, m.pointee.members) = arena.messages(members) { $0.pack(into: &$1) }
+    if more { m.pointee.has_more = 1; m.pointee.more = more ? 1 : 0 }
+    if changed { m.pointee.has_changed = 1; m.pointee.changed = changed ? 1 : 0 }
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__MembersReply>) throws(WireError) {
+    roles = try copyStrings(m.pointee.n_roles, m.pointee.roles)
+    members = try copyMessages(m.pointee.n_members, m.pointee.members) { (p) throws(WireError) in try RoleMember(c: p) }
+    more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
+    changed = m.pointee.has_changed != 0 ? m.pointee.changed != 0 : false
+  }
+
+  static let shape = 306
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__members_reply__get_packed_size(m)) { caravan__v1__members_reply__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__members_reply__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct RolesRequest: WireMessage, Equatable {
+  public var container: String
+  public var environment: String
+  public var user: String
+  public var among: [String]
+
+  public init(
+    container: String = "",
+    environment: String = "",
+    user: String = "",
+    among: [String] = []
+  ) {
+    self.container = container
+    self.environment = environment
+    self.user = user
+    self.among = among
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__RolesRequest> {
+    let m = arena.make(Caravan__V1__RolesRequest.self, caravan__v1__roles_request__init)
+    if !container.isEmpty { m.pointee.container = arena.string(container) }
+    if !environment.isEmpty { m.pointee.environment = arena.string(environment) }
+    if !user.isEmpty { m.pointee.user = arena.string(user) }
+    (m.pointee.n_among, m.pointee.among) = arena.strings(among)
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__RolesRequest>) throws(WireError) {
+    container = try copyText(m.pointee.container)
+    environment = try copyText(m.pointee.environment)
+    user = try copyText(m.pointee.user)
+    among = try copyStrings(m.pointee.n_among, m.pointee.among)
+  }
+
+  static let shape = 307
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__roles_request__get_packed_size(m)) { caravan__v1__roles_request__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__roles_request__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
+public struct RolesReply: WireMessage, Equatable {
+  public var roles: [String]
+
+  public init(
+    roles: [String] = []
+  ) {
+    self.roles = roles
+  }
+
+  func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__RolesReply> {
+    let m = arena.make(Caravan__V1__RolesReply.self, caravan__v1__roles_reply__init)
+    (m.pointee.n_roles, m.pointee.roles) = arena.strings(roles)
+    return m
+  }
+
+  init(c m: UnsafePointer<Caravan__V1__RolesReply>) throws(WireError) {
+    roles = try copyStrings(m.pointee.n_roles, m.pointee.roles)
+  }
+
+  static let shape = 308
+
+  public func encoded() -> [UInt8] {
+    var arena = Arena()
+    let m = pack(into: &arena)
+    return packed(caravan__v1__roles_reply__get_packed_size(m)) { caravan__v1__roles_reply__pack(m, $0) }
+  }
+
+  public init(decoding data: [UInt8]) throws(WireError) {
+    self = try unpacked(data, Self.shape, caravan__v1__roles_reply__unpack) { (m) throws(WireError) in
+      try Self(c: m)
+    }
+  }
+}
+
 public struct SchemaCall: WireMessage, Equatable {
   public enum Call: Sendable, Equatable {
     case change(ChangeSchemaRequest)
     case list(ListTypesRequest)
     case history(SchemaHistoryRequest)
+    case members(MembersRequest)
   }
 
   public var call: Call?
@@ -1273,6 +1514,9 @@ public struct SchemaCall: WireMessage, Equatable {
     case .history(let value):
       m.pointee.call_case = CARAVAN__V1__SCHEMA_CALL__CALL_HISTORY
       m.pointee.history = value.pack(into: &arena)
+    case .members(let value):
+      m.pointee.call_case = CARAVAN__V1__SCHEMA_CALL__CALL_MEMBERS
+      m.pointee.members = value.pack(into: &arena)
     case nil: break
     }
     return m
@@ -1283,11 +1527,12 @@ public struct SchemaCall: WireMessage, Equatable {
     case CARAVAN__V1__SCHEMA_CALL__CALL_CHANGE: call = .change(try ChangeSchemaRequest(c: m.pointee.change))
     case CARAVAN__V1__SCHEMA_CALL__CALL_LIST: call = .list(try ListTypesRequest(c: m.pointee.list))
     case CARAVAN__V1__SCHEMA_CALL__CALL_HISTORY: call = .history(try SchemaHistoryRequest(c: m.pointee.history))
+    case CARAVAN__V1__SCHEMA_CALL__CALL_MEMBERS: call = .members(try MembersRequest(c: m.pointee.members))
     default: call = nil
     }
   }
 
-  static let shape = 303
+  static let shape = 309
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1307,6 +1552,7 @@ public struct SchemaAnswer: WireMessage, Equatable {
     case change(ChangeSchemaReply)
     case list(ListTypesReply)
     case history(SchemaHistoryReply)
+    case members(MembersReply)
   }
 
   public var answer: Answer?
@@ -1329,6 +1575,9 @@ public struct SchemaAnswer: WireMessage, Equatable {
     case .history(let value):
       m.pointee.answer_case = CARAVAN__V1__SCHEMA_ANSWER__ANSWER_HISTORY
       m.pointee.history = value.pack(into: &arena)
+    case .members(let value):
+      m.pointee.answer_case = CARAVAN__V1__SCHEMA_ANSWER__ANSWER_MEMBERS
+      m.pointee.members = value.pack(into: &arena)
     case nil: break
     }
     return m
@@ -1339,11 +1588,12 @@ public struct SchemaAnswer: WireMessage, Equatable {
     case CARAVAN__V1__SCHEMA_ANSWER__ANSWER_CHANGE: answer = .change(try ChangeSchemaReply(c: m.pointee.change))
     case CARAVAN__V1__SCHEMA_ANSWER__ANSWER_LIST: answer = .list(try ListTypesReply(c: m.pointee.list))
     case CARAVAN__V1__SCHEMA_ANSWER__ANSWER_HISTORY: answer = .history(try SchemaHistoryReply(c: m.pointee.history))
+    case CARAVAN__V1__SCHEMA_ANSWER__ANSWER_MEMBERS: answer = .members(try MembersReply(c: m.pointee.members))
     default: answer = nil
     }
   }
 
-  static let shape = 304
+  static let shape = 310
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1407,7 +1657,7 @@ public struct RegisteredContainer: WireMessage, Equatable {
     invited = try copyStrings(m.pointee.n_invited, m.pointee.invited)
   }
 
-  static let shape = 305
+  static let shape = 311
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1483,7 +1733,7 @@ public struct ContainersRequest: WireMessage, Equatable {
     uninvite = try copyText(m.pointee.uninvite)
   }
 
-  static let shape = 306
+  static let shape = 312
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1524,7 +1774,7 @@ public struct ContainersReply: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
-  static let shape = 307
+  static let shape = 313
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

@@ -210,7 +210,7 @@ public struct Mutation: WireMessage, Equatable {
     offered = m.pointee.has_offered != 0 ? m.pointee.offered != 0 : false
   }
 
-  static let shape = 34
+  static let shape = 35
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -249,7 +249,7 @@ public struct FieldStamp: WireMessage, Equatable {
     stamp = m.pointee.has_stamp != 0 ? m.pointee.stamp : 0
   }
 
-  static let shape = 35
+  static let shape = 36
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -275,6 +275,7 @@ public struct CommitRequest: WireMessage, Equatable {
   public var chunks: [Chunk]
   public var rights: [TypeRights]
   public var retired: [UInt32]
+  public var roles: [String]
 
   public init(
     zone: ZoneRef? = nil,
@@ -286,7 +287,8 @@ public struct CommitRequest: WireMessage, Equatable {
     mutations: [Mutation] = [],
     chunks: [Chunk] = [],
     rights: [TypeRights] = [],
-    retired: [UInt32] = []
+    retired: [UInt32] = [],
+    roles: [String] = []
   ) {
     self.zone = zone
     self.writer = writer
@@ -298,6 +300,7 @@ public struct CommitRequest: WireMessage, Equatable {
     self.chunks = chunks
     self.rights = rights
     self.retired = retired
+    self.roles = roles
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__CommitRequest> {
@@ -312,6 +315,7 @@ public struct CommitRequest: WireMessage, Equatable {
     (m.pointee.n_chunks, m.pointee.chunks) = arena.messages(chunks) { $0.pack(into: &$1) }
     (m.pointee.n_rights, m.pointee.rights) = arena.messages(rights) { $0.pack(into: &$1) }
     (m.pointee.n_retired, m.pointee.retired) = arena.scalars(retired)
+    (m.pointee.n_roles, m.pointee.roles) = arena.strings(roles)
     return m
   }
 
@@ -328,9 +332,10 @@ public struct CommitRequest: WireMessage, Equatable {
     chunks = try copyMessages(m.pointee.n_chunks, m.pointee.chunks) { (p) throws(WireError) in try Chunk(c: p) }
     rights = try copyMessages(m.pointee.n_rights, m.pointee.rights) { (p) throws(WireError) in try TypeRights(c: p) }
     retired = copyScalars(m.pointee.n_retired, m.pointee.retired)
+    roles = try copyStrings(m.pointee.n_roles, m.pointee.roles)
   }
 
-  static let shape = 36
+  static let shape = 37
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -374,7 +379,7 @@ public struct TypeRights: WireMessage, Equatable {
     others = m.pointee.has_others != 0 ? m.pointee.others : 0
   }
 
-  static let shape = 37
+  static let shape = 38
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -423,7 +428,7 @@ public struct Outcome: WireMessage, Equatable {
     failure = if let p = m.pointee.failure { try Failure(c: p) } else { nil }
   }
 
-  static let shape = 38
+  static let shape = 39
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -490,7 +495,7 @@ public struct CommitReply: WireMessage, Equatable {
     writer = try copyText(m.pointee.writer)
   }
 
-  static let shape = 39
+  static let shape = 40
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -526,7 +531,7 @@ public struct CommitBatch: WireMessage, Equatable {
     }
   }
 
-  static let shape = 40
+  static let shape = 41
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -562,7 +567,7 @@ public struct CommitBatchReply: WireMessage, Equatable {
     }
   }
 
-  static let shape = 41
+  static let shape = 42
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -613,7 +618,7 @@ public struct CommitAnswer: WireMessage, Equatable {
     }
   }
 
-  static let shape = 42
+  static let shape = 43
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -662,7 +667,7 @@ public struct SettleRequest: WireMessage, Equatable {
     op = m.pointee.has_op != 0 ? m.pointee.op : 0
   }
 
-  static let shape = 43
+  static let shape = 44
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -753,7 +758,7 @@ public struct GroupRequest: WireMessage, Equatable {
     }
   }
 
-  static let shape = 44
+  static let shape = 45
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -799,7 +804,7 @@ public struct GroupPart: WireMessage, Equatable {
     chunks = try copyMessages(m.pointee.n_chunks, m.pointee.chunks) { (p) throws(WireError) in try Chunk(c: p) }
   }
 
-  static let shape = 45
+  static let shape = 46
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -848,7 +853,7 @@ public struct GroupCommit: WireMessage, Equatable {
     token = m.pointee.has_token != 0 ? m.pointee.token : 0
   }
 
-  static let shape = 46
+  static let shape = 47
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -895,7 +900,7 @@ public struct GroupReply: WireMessage, Equatable {
     missingChunks = m.pointee.has_missing_chunks != 0 ? copyBytes(m.pointee.missing_chunks) : []
   }
 
-  static let shape = 47
+  static let shape = 48
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -969,7 +974,7 @@ public struct GroupState: WireMessage, Equatable {
     problem = try copyText(m.pointee.problem)
   }
 
-  static let shape = 48
+  static let shape = 49
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1005,7 +1010,7 @@ public struct StagedMutations: WireMessage, Equatable {
     }
   }
 
-  static let shape = 49
+  static let shape = 50
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1059,7 +1064,7 @@ public struct LockRequest: WireMessage, Equatable {
     release = m.pointee.has_release != 0 ? m.pointee.release != 0 : false
   }
 
-  static let shape = 50
+  static let shape = 51
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1113,7 +1118,7 @@ public struct ChangePosition: WireMessage, Equatable {
     target = m.pointee.has_target != 0 ? m.pointee.target : 0
   }
 
-  static let shape = 51
+  static let shape = 52
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1197,7 +1202,7 @@ public struct ReadChangesRequest: WireMessage, Equatable {
     filter = try copyMessages(m.pointee.n_filter, m.pointee.filter) { (p) throws(WireError) in try FilterTerm(c: p) }
   }
 
-  static let shape = 52
+  static let shape = 53
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1270,7 +1275,7 @@ public struct ReadChangesReply: WireMessage, Equatable {
     }
   }
 
-  static let shape = 53
+  static let shape = 54
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1314,7 +1319,7 @@ public struct FetchRequest: WireMessage, Equatable {
     fields = copyScalars(m.pointee.n_fields, m.pointee.fields)
   }
 
-  static let shape = 54
+  static let shape = 55
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1355,7 +1360,7 @@ public struct FetchReply: WireMessage, Equatable {
     }
   }
 
-  static let shape = 55
+  static let shape = 56
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1399,7 +1404,7 @@ public struct ZoneHead: WireMessage, Equatable {
     incarnation = m.pointee.has_incarnation != 0 ? m.pointee.incarnation : 0
   }
 
-  static let shape = 56
+  static let shape = 57
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1448,7 +1453,7 @@ public struct ListZonesRequest: WireMessage, Equatable {
     named = try copyText(m.pointee.named)
   }
 
-  static let shape = 57
+  static let shape = 58
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1482,7 +1487,7 @@ public struct ListZonesReply: WireMessage, Equatable {
     zones = try copyMessages(m.pointee.n_zones, m.pointee.zones) { (p) throws(WireError) in try ZoneHead(c: p) }
   }
 
-  static let shape = 58
+  static let shape = 59
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1521,7 +1526,7 @@ public struct CreateZoneRequest: WireMessage, Equatable {
     writer = try copyText(m.pointee.writer)
   }
 
-  static let shape = 59
+  static let shape = 60
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1557,7 +1562,7 @@ public struct CreateZoneReply: WireMessage, Equatable {
     zone = if let p = m.pointee.zone { try ZoneHead(c: p) } else { nil }
   }
 
-  static let shape = 60
+  static let shape = 61
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1596,7 +1601,7 @@ public struct DatabasePosition: WireMessage, Equatable {
     log = m.pointee.has_log != 0 ? m.pointee.log : 0
   }
 
-  static let shape = 61
+  static let shape = 62
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1640,7 +1645,7 @@ public struct ChangedZonesRequest: WireMessage, Equatable {
     maxZones = m.pointee.has_max_zones != 0 ? m.pointee.max_zones : 0
   }
 
-  static let shape = 62
+  static let shape = 63
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1691,7 +1696,7 @@ public struct ZoneChange: WireMessage, Equatable {
     deleted = m.pointee.has_deleted != 0 ? m.pointee.deleted != 0 : false
   }
 
-  static let shape = 63
+  static let shape = 64
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1740,7 +1745,7 @@ public struct ChangedZonesReply: WireMessage, Equatable {
     resetRequired = m.pointee.has_reset_required != 0 ? m.pointee.reset_required != 0 : false
   }
 
-  static let shape = 64
+  static let shape = 65
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1781,7 +1786,7 @@ public struct DeleteZoneRequest: WireMessage, Equatable {
     writer = try copyText(m.pointee.writer)
   }
 
-  static let shape = 65
+  static let shape = 66
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1817,7 +1822,7 @@ public struct DeleteZoneReply: WireMessage, Equatable {
     existed = m.pointee.has_existed != 0 ? m.pointee.existed != 0 : false
   }
 
-  static let shape = 66
+  static let shape = 67
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1861,7 +1866,7 @@ public struct Chunk: WireMessage, Equatable {
     bases = m.pointee.has_bases != 0 ? copyBytes(m.pointee.bases) : []
   }
 
-  static let shape = 67
+  static let shape = 68
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1900,7 +1905,7 @@ public struct MissingChunksRequest: WireMessage, Equatable {
     hashes = m.pointee.has_hashes != 0 ? copyBytes(m.pointee.hashes) : []
   }
 
-  static let shape = 68
+  static let shape = 69
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1936,7 +1941,7 @@ public struct MissingChunksReply: WireMessage, Equatable {
     hashes = m.pointee.has_hashes != 0 ? copyBytes(m.pointee.hashes) : []
   }
 
-  static let shape = 69
+  static let shape = 70
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -1982,7 +1987,7 @@ public struct ParcelRequest: WireMessage, Equatable {
     get = m.pointee.has_get != 0 ? copyBytes(m.pointee.get) : []
   }
 
-  static let shape = 70
+  static let shape = 71
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2016,7 +2021,7 @@ public struct ParcelReply: WireMessage, Equatable {
     chunks = try copyMessages(m.pointee.n_chunks, m.pointee.chunks) { (p) throws(WireError) in try Chunk(c: p) }
   }
 
-  static let shape = 71
+  static let shape = 72
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2060,7 +2065,7 @@ public struct ReadLogRequest: WireMessage, Equatable {
     maxEntries = m.pointee.has_max_entries != 0 ? m.pointee.max_entries : 0
   }
 
-  static let shape = 72
+  static let shape = 73
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2124,7 +2129,7 @@ public struct LogEntry: WireMessage, Equatable {
     zoneDeleted = m.pointee.has_zone_deleted != 0 ? m.pointee.zone_deleted != 0 : false
   }
 
-  static let shape = 73
+  static let shape = 74
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2168,7 +2173,7 @@ public struct ReadLogReply: WireMessage, Equatable {
     trimmed = m.pointee.has_trimmed != 0 ? m.pointee.trimmed != 0 : false
   }
 
-  static let shape = 74
+  static let shape = 75
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2207,7 +2212,7 @@ public struct LogHead: WireMessage, Equatable {
     head = m.pointee.has_head != 0 ? m.pointee.head : 0
   }
 
-  static let shape = 75
+  static let shape = 76
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2241,7 +2246,7 @@ public struct LogHeadsReply: WireMessage, Equatable {
     heads = try copyMessages(m.pointee.n_heads, m.pointee.heads) { (p) throws(WireError) in try LogHead(c: p) }
   }
 
-  static let shape = 76
+  static let shape = 77
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2285,7 +2290,7 @@ public struct ChangeHint: WireMessage, Equatable {
     pages = copyByteStrings(m.pointee.n_pages, m.pointee.pages)
   }
 
-  static let shape = 77
+  static let shape = 78
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2334,7 +2339,7 @@ public struct LeaseRequest: WireMessage, Equatable {
     list = try copyText(m.pointee.list)
   }
 
-  static let shape = 78
+  static let shape = 79
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2391,7 +2396,7 @@ public struct LeaseGrant: WireMessage, Equatable {
     remainingMilliseconds = m.pointee.has_remaining_milliseconds != 0 ? m.pointee.remaining_milliseconds : 0
   }
 
-  static let shape = 79
+  static let shape = 80
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2430,7 +2435,7 @@ public struct LeaseReply: WireMessage, Equatable {
     living = try copyMessages(m.pointee.n_living, m.pointee.living) { (p) throws(WireError) in try LeaseGrant(c: p) }
   }
 
-  static let shape = 80
+  static let shape = 81
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2484,7 +2489,7 @@ public struct CursorRequest: WireMessage, Equatable {
     fencingToken = m.pointee.has_fencing_token != 0 ? m.pointee.fencing_token : 0
   }
 
-  static let shape = 81
+  static let shape = 82
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2518,7 +2523,7 @@ public struct CursorReply: WireMessage, Equatable {
     position = m.pointee.has_position != 0 ? m.pointee.position : nil
   }
 
-  static let shape = 82
+  static let shape = 83
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2557,7 +2562,7 @@ public struct Quota: WireMessage, Equatable {
     maxBytes = m.pointee.has_max_bytes != 0 ? m.pointee.max_bytes : nil
   }
 
-  static let shape = 83
+  static let shape = 84
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2611,7 +2616,7 @@ public struct QuotaRequest: WireMessage, Equatable {
     environment = try copyText(m.pointee.environment)
   }
 
-  static let shape = 84
+  static let shape = 85
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2660,7 +2665,7 @@ public struct QuotaReply: WireMessage, Equatable {
     isDefault = m.pointee.has_is_default != 0 ? m.pointee.is_default != 0 : false
   }
 
-  static let shape = 85
+  static let shape = 86
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2739,7 +2744,7 @@ public struct DelayedAction: WireMessage, Equatable {
     }
   }
 
-  static let shape = 86
+  static let shape = 87
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2778,7 +2783,7 @@ public struct ScheduleRequest: WireMessage, Equatable {
     graceMilliseconds = m.pointee.has_grace_milliseconds != 0 ? m.pointee.grace_milliseconds : 0
   }
 
-  static let shape = 87
+  static let shape = 88
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2812,7 +2817,7 @@ public struct ScheduleReply: WireMessage, Equatable {
     action = if let p = m.pointee.action { try DelayedAction(c: p) } else { nil }
   }
 
-  static let shape = 88
+  static let shape = 89
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2846,7 +2851,7 @@ public struct CancelRequest: WireMessage, Equatable {
     action = if let p = m.pointee.action { try DelayedAction(c: p) } else { nil }
   }
 
-  static let shape = 89
+  static let shape = 90
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2880,7 +2885,7 @@ public struct CancelReply: WireMessage, Equatable {
     action = if let p = m.pointee.action { try DelayedAction(c: p) } else { nil }
   }
 
-  static let shape = 90
+  static let shape = 91
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2921,7 +2926,7 @@ public struct ListActionsReply: WireMessage, Equatable {
     more = m.pointee.has_more != 0 ? m.pointee.more != 0 : false
   }
 
-  static let shape = 91
+  static let shape = 92
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -2960,7 +2965,7 @@ public struct MoveRequest: WireMessage, Equatable {
     to = try copyText(m.pointee.to)
   }
 
-  static let shape = 92
+  static let shape = 93
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3034,7 +3039,7 @@ public struct MoveReply: WireMessage, Equatable {
     problem = try copyText(m.pointee.problem)
   }
 
-  static let shape = 93
+  static let shape = 94
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3078,7 +3083,7 @@ public struct DamageRequest: WireMessage, Equatable {
     maxChunks = m.pointee.has_max_chunks != 0 ? m.pointee.max_chunks : 0
   }
 
-  static let shape = 94
+  static let shape = 95
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3117,7 +3122,7 @@ public struct RecordDamage: WireMessage, Equatable {
     name = try copyText(m.pointee.name)
   }
 
-  static let shape = 95
+  static let shape = 96
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3173,7 +3178,7 @@ public struct ChunkDamage: WireMessage, Equatable {
     }
   }
 
-  static let shape = 96
+  static let shape = 97
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3227,7 +3232,7 @@ public struct BodyDamage: WireMessage, Equatable {
     foundMilliseconds = m.pointee.has_found_milliseconds != 0 ? m.pointee.found_milliseconds : 0
   }
 
-  static let shape = 97
+  static let shape = 98
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3266,7 +3271,7 @@ public struct DamageReply: WireMessage, Equatable {
     bodies = try copyMessages(m.pointee.n_bodies, m.pointee.bodies) { (p) throws(WireError) in try BodyDamage(c: p) }
   }
 
-  static let shape = 98
+  static let shape = 99
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3300,7 +3305,7 @@ public struct ClockRequest: WireMessage, Equatable {
     accept = m.pointee.has_accept != 0 ? m.pointee.accept != 0 : false
   }
 
-  static let shape = 99
+  static let shape = 100
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3350,7 +3355,7 @@ public struct ClockReply: WireMessage, Equatable {
     problem = try copyText(m.pointee.problem)
   }
 
-  static let shape = 100
+  static let shape = 101
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3434,7 +3439,7 @@ public struct StorageStatus: WireMessage, Equatable {
     clockProblem = try copyText(m.pointee.clock_problem)
   }
 
-  static let shape = 101
+  static let shape = 102
 
   public func encoded() -> [UInt8] {
     var arena = Arena()
@@ -3461,7 +3466,7 @@ public struct Empty: WireMessage, Equatable {
   init(c m: UnsafePointer<Caravan__V1__Empty>) throws(WireError) {
   }
 
-  static let shape = 102
+  static let shape = 103
 
   public func encoded() -> [UInt8] {
     var arena = Arena()

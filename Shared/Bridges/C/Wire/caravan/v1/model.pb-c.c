@@ -817,6 +817,51 @@ void   caravan__v1__type_grants__free_unpacked
   assert(message->base.descriptor == &caravan__v1__type_grants__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__role_rights__init
+                     (Caravan__V1__RoleRights         *message)
+{
+  static const Caravan__V1__RoleRights init_value = CARAVAN__V1__ROLE_RIGHTS__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__role_rights__get_packed_size
+                     (const Caravan__V1__RoleRights *message)
+{
+  assert(message->base.descriptor == &caravan__v1__role_rights__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__role_rights__pack
+                     (const Caravan__V1__RoleRights *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__role_rights__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__role_rights__pack_to_buffer
+                     (const Caravan__V1__RoleRights *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__role_rights__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__RoleRights *
+       caravan__v1__role_rights__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__RoleRights *)
+     protobuf_c_message_unpack (&caravan__v1__role_rights__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__role_rights__free_unpacked
+                     (Caravan__V1__RoleRights *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__role_rights__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 static const ProtobufCFieldDescriptor caravan__v1__database_ref__field_descriptors[4] =
 {
   {
@@ -2219,7 +2264,7 @@ const ProtobufCMessageDescriptor caravan__v1__record_type__descriptor =
   (ProtobufCMessageInit) caravan__v1__record_type__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__type_grants__field_descriptors[4] =
+static const ProtobufCFieldDescriptor caravan__v1__type_grants__field_descriptors[5] =
 {
   {
     "world",
@@ -2269,17 +2314,30 @@ static const ProtobufCFieldDescriptor caravan__v1__type_grants__field_descriptor
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "own",
+    5,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__TypeGrants, n_own),
+    offsetof(Caravan__V1__TypeGrants, own),
+    &caravan__v1__role_rights__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__type_grants__field_indices_by_name[] = {
   1,   /* field[1] = authenticated */
   2,   /* field[2] = creator */
+  4,   /* field[4] = own */
   3,   /* field[3] = server */
   0,   /* field[0] = world */
 };
 static const ProtobufCIntRange caravan__v1__type_grants__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor caravan__v1__type_grants__descriptor =
 {
@@ -2289,11 +2347,62 @@ const ProtobufCMessageDescriptor caravan__v1__type_grants__descriptor =
   "Caravan__V1__TypeGrants",
   "caravan.v1",
   sizeof(Caravan__V1__TypeGrants),
-  4,
+  5,
   caravan__v1__type_grants__field_descriptors,
   caravan__v1__type_grants__field_indices_by_name,
   1,  caravan__v1__type_grants__number_ranges,
   (ProtobufCMessageInit) caravan__v1__type_grants__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__role_rights__field_descriptors[2] =
+{
+  {
+    "role",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__RoleRights, role),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "rights",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__RoleRights, has_rights),
+    offsetof(Caravan__V1__RoleRights, rights),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__role_rights__field_indices_by_name[] = {
+  1,   /* field[1] = rights */
+  0,   /* field[0] = role */
+};
+static const ProtobufCIntRange caravan__v1__role_rights__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__role_rights__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.RoleRights",
+  "RoleRights",
+  "Caravan__V1__RoleRights",
+  "caravan.v1",
+  sizeof(Caravan__V1__RoleRights),
+  2,
+  caravan__v1__role_rights__field_descriptors,
+  caravan__v1__role_rights__field_indices_by_name,
+  1,  caravan__v1__role_rights__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__role_rights__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCEnumValue caravan__v1__reference_kind__enum_values_by_number[3] =

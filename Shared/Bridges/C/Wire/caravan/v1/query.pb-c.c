@@ -1061,7 +1061,7 @@ const ProtobufCMessageDescriptor caravan__v1__seen_zone__descriptor =
   (ProtobufCMessageInit) caravan__v1__seen_zone__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__query_viewer__field_descriptors[2] =
+static const ProtobufCFieldDescriptor caravan__v1__query_viewer__field_descriptors[3] =
 {
   {
     "author",
@@ -1087,15 +1087,28 @@ static const ProtobufCFieldDescriptor caravan__v1__query_viewer__field_descripto
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "roles",
+    3,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Caravan__V1__QueryViewer, n_roles),
+    offsetof(Caravan__V1__QueryViewer, roles),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__query_viewer__field_indices_by_name[] = {
   0,   /* field[0] = author */
+  2,   /* field[2] = roles */
   1,   /* field[1] = server */
 };
 static const ProtobufCIntRange caravan__v1__query_viewer__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 2 }
+  { 0, 3 }
 };
 const ProtobufCMessageDescriptor caravan__v1__query_viewer__descriptor =
 {
@@ -1105,7 +1118,7 @@ const ProtobufCMessageDescriptor caravan__v1__query_viewer__descriptor =
   "Caravan__V1__QueryViewer",
   "caravan.v1",
   sizeof(Caravan__V1__QueryViewer),
-  2,
+  3,
   caravan__v1__query_viewer__field_descriptors,
   caravan__v1__query_viewer__field_indices_by_name,
   1,  caravan__v1__query_viewer__number_ranges,

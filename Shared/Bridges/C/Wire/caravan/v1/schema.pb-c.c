@@ -1177,6 +1177,231 @@ void   caravan__v1__schema_history_reply__free_unpacked
   assert(message->base.descriptor == &caravan__v1__schema_history_reply__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caravan__v1__members_request__init
+                     (Caravan__V1__MembersRequest         *message)
+{
+  static const Caravan__V1__MembersRequest init_value = CARAVAN__V1__MEMBERS_REQUEST__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__members_request__get_packed_size
+                     (const Caravan__V1__MembersRequest *message)
+{
+  assert(message->base.descriptor == &caravan__v1__members_request__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__members_request__pack
+                     (const Caravan__V1__MembersRequest *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__members_request__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__members_request__pack_to_buffer
+                     (const Caravan__V1__MembersRequest *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__members_request__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__MembersRequest *
+       caravan__v1__members_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__MembersRequest *)
+     protobuf_c_message_unpack (&caravan__v1__members_request__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__members_request__free_unpacked
+                     (Caravan__V1__MembersRequest *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__members_request__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__role_member__init
+                     (Caravan__V1__RoleMember         *message)
+{
+  static const Caravan__V1__RoleMember init_value = CARAVAN__V1__ROLE_MEMBER__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__role_member__get_packed_size
+                     (const Caravan__V1__RoleMember *message)
+{
+  assert(message->base.descriptor == &caravan__v1__role_member__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__role_member__pack
+                     (const Caravan__V1__RoleMember *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__role_member__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__role_member__pack_to_buffer
+                     (const Caravan__V1__RoleMember *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__role_member__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__RoleMember *
+       caravan__v1__role_member__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__RoleMember *)
+     protobuf_c_message_unpack (&caravan__v1__role_member__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__role_member__free_unpacked
+                     (Caravan__V1__RoleMember *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__role_member__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__members_reply__init
+                     (Caravan__V1__MembersReply         *message)
+{
+  static const Caravan__V1__MembersReply init_value = CARAVAN__V1__MEMBERS_REPLY__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__members_reply__get_packed_size
+                     (const Caravan__V1__MembersReply *message)
+{
+  assert(message->base.descriptor == &caravan__v1__members_reply__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__members_reply__pack
+                     (const Caravan__V1__MembersReply *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__members_reply__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__members_reply__pack_to_buffer
+                     (const Caravan__V1__MembersReply *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__members_reply__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__MembersReply *
+       caravan__v1__members_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__MembersReply *)
+     protobuf_c_message_unpack (&caravan__v1__members_reply__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__members_reply__free_unpacked
+                     (Caravan__V1__MembersReply *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__members_reply__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__roles_request__init
+                     (Caravan__V1__RolesRequest         *message)
+{
+  static const Caravan__V1__RolesRequest init_value = CARAVAN__V1__ROLES_REQUEST__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__roles_request__get_packed_size
+                     (const Caravan__V1__RolesRequest *message)
+{
+  assert(message->base.descriptor == &caravan__v1__roles_request__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__roles_request__pack
+                     (const Caravan__V1__RolesRequest *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__roles_request__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__roles_request__pack_to_buffer
+                     (const Caravan__V1__RolesRequest *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__roles_request__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__RolesRequest *
+       caravan__v1__roles_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__RolesRequest *)
+     protobuf_c_message_unpack (&caravan__v1__roles_request__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__roles_request__free_unpacked
+                     (Caravan__V1__RolesRequest *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__roles_request__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   caravan__v1__roles_reply__init
+                     (Caravan__V1__RolesReply         *message)
+{
+  static const Caravan__V1__RolesReply init_value = CARAVAN__V1__ROLES_REPLY__INIT;
+  *message = init_value;
+}
+size_t caravan__v1__roles_reply__get_packed_size
+                     (const Caravan__V1__RolesReply *message)
+{
+  assert(message->base.descriptor == &caravan__v1__roles_reply__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caravan__v1__roles_reply__pack
+                     (const Caravan__V1__RolesReply *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caravan__v1__roles_reply__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caravan__v1__roles_reply__pack_to_buffer
+                     (const Caravan__V1__RolesReply *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caravan__v1__roles_reply__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caravan__V1__RolesReply *
+       caravan__v1__roles_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caravan__V1__RolesReply *)
+     protobuf_c_message_unpack (&caravan__v1__roles_reply__descriptor,
+                                allocator, len, data);
+}
+void   caravan__v1__roles_reply__free_unpacked
+                     (Caravan__V1__RolesReply *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caravan__v1__roles_reply__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   caravan__v1__schema_call__init
                      (Caravan__V1__SchemaCall         *message)
 {
@@ -3164,7 +3389,379 @@ const ProtobufCMessageDescriptor caravan__v1__schema_history_reply__descriptor =
   (ProtobufCMessageInit) caravan__v1__schema_history_reply__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__schema_call__field_descriptors[3] =
+static const ProtobufCFieldDescriptor caravan__v1__members_request__field_descriptors[8] =
+{
+  {
+    "container",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__MembersRequest, container),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "environment",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__MembersRequest, environment),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "user",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__MembersRequest, user),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "by_operator",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__MembersRequest, has_by_operator),
+    offsetof(Caravan__V1__MembersRequest, by_operator),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "give",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__MembersRequest, give),
+    &caravan__v1__role_member__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "take",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__MembersRequest, take),
+    &caravan__v1__role_member__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "role",
+    7,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__MembersRequest, role),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "after",
+    8,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__MembersRequest, after),
+    &caravan__v1__role_member__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__members_request__field_indices_by_name[] = {
+  7,   /* field[7] = after */
+  3,   /* field[3] = by_operator */
+  0,   /* field[0] = container */
+  1,   /* field[1] = environment */
+  4,   /* field[4] = give */
+  6,   /* field[6] = role */
+  5,   /* field[5] = take */
+  2,   /* field[2] = user */
+};
+static const ProtobufCIntRange caravan__v1__members_request__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 8 }
+};
+const ProtobufCMessageDescriptor caravan__v1__members_request__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.MembersRequest",
+  "MembersRequest",
+  "Caravan__V1__MembersRequest",
+  "caravan.v1",
+  sizeof(Caravan__V1__MembersRequest),
+  8,
+  caravan__v1__members_request__field_descriptors,
+  caravan__v1__members_request__field_indices_by_name,
+  1,  caravan__v1__members_request__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__members_request__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__role_member__field_descriptors[2] =
+{
+  {
+    "role",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__RoleMember, role),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "user",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__RoleMember, user),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__role_member__field_indices_by_name[] = {
+  0,   /* field[0] = role */
+  1,   /* field[1] = user */
+};
+static const ProtobufCIntRange caravan__v1__role_member__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor caravan__v1__role_member__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.RoleMember",
+  "RoleMember",
+  "Caravan__V1__RoleMember",
+  "caravan.v1",
+  sizeof(Caravan__V1__RoleMember),
+  2,
+  caravan__v1__role_member__field_descriptors,
+  caravan__v1__role_member__field_indices_by_name,
+  1,  caravan__v1__role_member__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__role_member__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__members_reply__field_descriptors[4] =
+{
+  {
+    "roles",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Caravan__V1__MembersReply, n_roles),
+    offsetof(Caravan__V1__MembersReply, roles),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "members",
+    2,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__MembersReply, n_members),
+    offsetof(Caravan__V1__MembersReply, members),
+    &caravan__v1__role_member__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "more",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__MembersReply, has_more),
+    offsetof(Caravan__V1__MembersReply, more),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "changed",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BOOL,
+    offsetof(Caravan__V1__MembersReply, has_changed),
+    offsetof(Caravan__V1__MembersReply, changed),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__members_reply__field_indices_by_name[] = {
+  3,   /* field[3] = changed */
+  1,   /* field[1] = members */
+  2,   /* field[2] = more */
+  0,   /* field[0] = roles */
+};
+static const ProtobufCIntRange caravan__v1__members_reply__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 4 }
+};
+const ProtobufCMessageDescriptor caravan__v1__members_reply__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.MembersReply",
+  "MembersReply",
+  "Caravan__V1__MembersReply",
+  "caravan.v1",
+  sizeof(Caravan__V1__MembersReply),
+  4,
+  caravan__v1__members_reply__field_descriptors,
+  caravan__v1__members_reply__field_indices_by_name,
+  1,  caravan__v1__members_reply__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__members_reply__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__roles_request__field_descriptors[4] =
+{
+  {
+    "container",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__RolesRequest, container),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "environment",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__RolesRequest, environment),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "user",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Caravan__V1__RolesRequest, user),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "among",
+    4,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Caravan__V1__RolesRequest, n_among),
+    offsetof(Caravan__V1__RolesRequest, among),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__roles_request__field_indices_by_name[] = {
+  3,   /* field[3] = among */
+  0,   /* field[0] = container */
+  1,   /* field[1] = environment */
+  2,   /* field[2] = user */
+};
+static const ProtobufCIntRange caravan__v1__roles_request__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 4 }
+};
+const ProtobufCMessageDescriptor caravan__v1__roles_request__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.RolesRequest",
+  "RolesRequest",
+  "Caravan__V1__RolesRequest",
+  "caravan.v1",
+  sizeof(Caravan__V1__RolesRequest),
+  4,
+  caravan__v1__roles_request__field_descriptors,
+  caravan__v1__roles_request__field_indices_by_name,
+  1,  caravan__v1__roles_request__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__roles_request__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__roles_reply__field_descriptors[1] =
+{
+  {
+    "roles",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Caravan__V1__RolesReply, n_roles),
+    offsetof(Caravan__V1__RolesReply, roles),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caravan__v1__roles_reply__field_indices_by_name[] = {
+  0,   /* field[0] = roles */
+};
+static const ProtobufCIntRange caravan__v1__roles_reply__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor caravan__v1__roles_reply__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caravan.v1.RolesReply",
+  "RolesReply",
+  "Caravan__V1__RolesReply",
+  "caravan.v1",
+  sizeof(Caravan__V1__RolesReply),
+  1,
+  caravan__v1__roles_reply__field_descriptors,
+  caravan__v1__roles_reply__field_indices_by_name,
+  1,  caravan__v1__roles_reply__number_ranges,
+  (ProtobufCMessageInit) caravan__v1__roles_reply__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor caravan__v1__schema_call__field_descriptors[4] =
 {
   {
     "change",
@@ -3202,16 +3799,29 @@ static const ProtobufCFieldDescriptor caravan__v1__schema_call__field_descriptor
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "members",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__SchemaCall, call_case),
+    offsetof(Caravan__V1__SchemaCall, members),
+    &caravan__v1__members_request__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__schema_call__field_indices_by_name[] = {
   0,   /* field[0] = change */
   2,   /* field[2] = history */
   1,   /* field[1] = list */
+  3,   /* field[3] = members */
 };
 static const ProtobufCIntRange caravan__v1__schema_call__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor caravan__v1__schema_call__descriptor =
 {
@@ -3221,14 +3831,14 @@ const ProtobufCMessageDescriptor caravan__v1__schema_call__descriptor =
   "Caravan__V1__SchemaCall",
   "caravan.v1",
   sizeof(Caravan__V1__SchemaCall),
-  3,
+  4,
   caravan__v1__schema_call__field_descriptors,
   caravan__v1__schema_call__field_indices_by_name,
   1,  caravan__v1__schema_call__number_ranges,
   (ProtobufCMessageInit) caravan__v1__schema_call__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__schema_answer__field_descriptors[3] =
+static const ProtobufCFieldDescriptor caravan__v1__schema_answer__field_descriptors[4] =
 {
   {
     "change",
@@ -3266,16 +3876,29 @@ static const ProtobufCFieldDescriptor caravan__v1__schema_answer__field_descript
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "members",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Caravan__V1__SchemaAnswer, answer_case),
+    offsetof(Caravan__V1__SchemaAnswer, members),
+    &caravan__v1__members_reply__descriptor,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__schema_answer__field_indices_by_name[] = {
   0,   /* field[0] = change */
   2,   /* field[2] = history */
   1,   /* field[1] = list */
+  3,   /* field[3] = members */
 };
 static const ProtobufCIntRange caravan__v1__schema_answer__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor caravan__v1__schema_answer__descriptor =
 {
@@ -3285,7 +3908,7 @@ const ProtobufCMessageDescriptor caravan__v1__schema_answer__descriptor =
   "Caravan__V1__SchemaAnswer",
   "caravan.v1",
   sizeof(Caravan__V1__SchemaAnswer),
-  3,
+  4,
   caravan__v1__schema_answer__field_descriptors,
   caravan__v1__schema_answer__field_indices_by_name,
   1,  caravan__v1__schema_answer__number_ranges,

@@ -3437,7 +3437,7 @@ const ProtobufCMessageDescriptor caravan__v1__field_stamp__descriptor =
   (ProtobufCMessageInit) caravan__v1__field_stamp__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__commit_request__field_descriptors[10] =
+static const ProtobufCFieldDescriptor caravan__v1__commit_request__field_descriptors[11] =
 {
   {
     "zone",
@@ -3559,6 +3559,18 @@ static const ProtobufCFieldDescriptor caravan__v1__commit_request__field_descrip
     0 | PROTOBUF_C_FIELD_FLAG_PACKED,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "roles",
+    12,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_STRING,
+    offsetof(Caravan__V1__CommitRequest, n_roles),
+    offsetof(Caravan__V1__CommitRequest, roles),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__commit_request__field_indices_by_name[] = {
   5,   /* field[5] = atomic */
@@ -3569,6 +3581,7 @@ static const unsigned caravan__v1__commit_request__field_indices_by_name[] = {
   4,   /* field[4] = op_floor */
   9,   /* field[9] = retired */
   8,   /* field[8] = rights */
+  10,   /* field[10] = roles */
   1,   /* field[1] = writer */
   0,   /* field[0] = zone */
 };
@@ -3576,7 +3589,7 @@ static const ProtobufCIntRange caravan__v1__commit_request__number_ranges[2 + 1]
 {
   { 1, 0 },
   { 11, 9 },
-  { 0, 10 }
+  { 0, 11 }
 };
 const ProtobufCMessageDescriptor caravan__v1__commit_request__descriptor =
 {
@@ -3586,7 +3599,7 @@ const ProtobufCMessageDescriptor caravan__v1__commit_request__descriptor =
   "Caravan__V1__CommitRequest",
   "caravan.v1",
   sizeof(Caravan__V1__CommitRequest),
-  10,
+  11,
   caravan__v1__commit_request__field_descriptors,
   caravan__v1__commit_request__field_indices_by_name,
   2,  caravan__v1__commit_request__number_ranges,

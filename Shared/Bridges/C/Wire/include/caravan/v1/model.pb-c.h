@@ -33,6 +33,7 @@ typedef struct Caravan__V1__FieldDefinition Caravan__V1__FieldDefinition;
 typedef struct Caravan__V1__TypeSettings Caravan__V1__TypeSettings;
 typedef struct Caravan__V1__RecordType Caravan__V1__RecordType;
 typedef struct Caravan__V1__TypeGrants Caravan__V1__TypeGrants;
+typedef struct Caravan__V1__RoleRights Caravan__V1__RoleRights;
 
 
 /* --- enums --- */
@@ -563,10 +564,30 @@ struct  Caravan__V1__TypeGrants
   uint32_t creator;
   protobuf_c_boolean has_server;
   uint32_t server;
+  /*
+   * of the container's own roles, at most Limits.ownRoles
+   */
+  size_t n_own;
+  Caravan__V1__RoleRights **own;
 };
 #define CARAVAN__V1__TYPE_GRANTS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__type_grants__descriptor) \
-    , 0, 0, 0, 0, 0, 0, 0, 0 }
+    , 0, 0, 0, 0, 0, 0, 0, 0, 0,NULL }
+
+
+/*
+ * What a role of the container's own may do. Rights are bits, as in TypeGrants.
+ */
+struct  Caravan__V1__RoleRights
+{
+  ProtobufCMessage base;
+  char *role;
+  protobuf_c_boolean has_rights;
+  uint32_t rights;
+};
+#define CARAVAN__V1__ROLE_RIGHTS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__role_rights__descriptor) \
+    , NULL, 0, 0 }
 
 
 /* Caravan__V1__DatabaseRef methods */
@@ -911,6 +932,25 @@ Caravan__V1__TypeGrants *
 void   caravan__v1__type_grants__free_unpacked
                      (Caravan__V1__TypeGrants *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__RoleRights methods */
+void   caravan__v1__role_rights__init
+                     (Caravan__V1__RoleRights         *message);
+size_t caravan__v1__role_rights__get_packed_size
+                     (const Caravan__V1__RoleRights   *message);
+size_t caravan__v1__role_rights__pack
+                     (const Caravan__V1__RoleRights   *message,
+                      uint8_t             *out);
+size_t caravan__v1__role_rights__pack_to_buffer
+                     (const Caravan__V1__RoleRights   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__RoleRights *
+       caravan__v1__role_rights__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__role_rights__free_unpacked
+                     (Caravan__V1__RoleRights *message,
+                      ProtobufCAllocator *allocator);
 /* --- per-message closures --- */
 
 typedef void (*Caravan__V1__DatabaseRef_Closure)
@@ -967,6 +1007,9 @@ typedef void (*Caravan__V1__RecordType_Closure)
 typedef void (*Caravan__V1__TypeGrants_Closure)
                  (const Caravan__V1__TypeGrants *message,
                   void *closure_data);
+typedef void (*Caravan__V1__RoleRights_Closure)
+                 (const Caravan__V1__RoleRights *message,
+                  void *closure_data);
 
 /* --- services --- */
 
@@ -994,6 +1037,7 @@ extern const ProtobufCMessageDescriptor caravan__v1__field_definition__descripto
 extern const ProtobufCMessageDescriptor caravan__v1__type_settings__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__record_type__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__type_grants__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__role_rights__descriptor;
 
 PROTOBUF_C__END_DECLS
 

@@ -174,10 +174,15 @@ struct  Caravan__V1__QueryViewer
    */
   protobuf_c_boolean has_server;
   protobuf_c_boolean server;
+  /*
+   * of the container's own that they have, at most Limits.ownRoles
+   */
+  size_t n_roles;
+  char **roles;
 };
 #define CARAVAN__V1__QUERY_VIEWER__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__query_viewer__descriptor) \
-    , NULL, 0, 0 }
+    , NULL, 0, 0, 0,NULL }
 
 
 struct  Caravan__V1__QueryRequest

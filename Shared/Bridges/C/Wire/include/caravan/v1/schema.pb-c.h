@@ -43,6 +43,11 @@ typedef struct Caravan__V1__SchemaDifference Caravan__V1__SchemaDifference;
 typedef struct Caravan__V1__SchemaChange Caravan__V1__SchemaChange;
 typedef struct Caravan__V1__SchemaHistoryRequest Caravan__V1__SchemaHistoryRequest;
 typedef struct Caravan__V1__SchemaHistoryReply Caravan__V1__SchemaHistoryReply;
+typedef struct Caravan__V1__MembersRequest Caravan__V1__MembersRequest;
+typedef struct Caravan__V1__RoleMember Caravan__V1__RoleMember;
+typedef struct Caravan__V1__MembersReply Caravan__V1__MembersReply;
+typedef struct Caravan__V1__RolesRequest Caravan__V1__RolesRequest;
+typedef struct Caravan__V1__RolesReply Caravan__V1__RolesReply;
 typedef struct Caravan__V1__SchemaCall Caravan__V1__SchemaCall;
 typedef struct Caravan__V1__SchemaAnswer Caravan__V1__SchemaAnswer;
 typedef struct Caravan__V1__RegisteredContainer Caravan__V1__RegisteredContainer;
@@ -594,11 +599,110 @@ struct  Caravan__V1__SchemaHistoryReply
     , 0,NULL, 0, 0 }
 
 
+/*
+ * Who has roles of a container's own (CK-04): to be changed, or else listed.
+ */
+struct  Caravan__V1__MembersRequest
+{
+  ProtobufCMessage base;
+  char *container;
+  char *environment;
+  /*
+   * as in ChangeSchemaRequest
+   */
+  char *user;
+  protobuf_c_boolean has_by_operator;
+  protobuf_c_boolean by_operator;
+  Caravan__V1__RoleMember *give;
+  Caravan__V1__RoleMember *take;
+  /*
+   * of the list: only this one; absent: all
+   */
+  char *role;
+  /*
+   * of the list: behind this one
+   */
+  Caravan__V1__RoleMember *after;
+};
+#define CARAVAN__V1__MEMBERS_REQUEST__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__members_request__descriptor) \
+    , NULL, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL }
+
+
+struct  Caravan__V1__RoleMember
+{
+  ProtobufCMessage base;
+  char *role;
+  char *user;
+};
+#define CARAVAN__V1__ROLE_MEMBER__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__role_member__descriptor) \
+    , NULL, NULL }
+
+
+struct  Caravan__V1__MembersReply
+{
+  ProtobufCMessage base;
+  /*
+   * to which types grant something, in order
+   */
+  size_t n_roles;
+  char **roles;
+  /*
+   * of the list: by role and user
+   */
+  size_t n_members;
+  Caravan__V1__RoleMember **members;
+  protobuf_c_boolean has_more;
+  protobuf_c_boolean more;
+  /*
+   * it was otherwise before
+   */
+  protobuf_c_boolean has_changed;
+  protobuf_c_boolean changed;
+};
+#define CARAVAN__V1__MEMBERS_REPLY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__members_reply__descriptor) \
+    , 0,NULL, 0,NULL, 0, 0, 0, 0 }
+
+
+/*
+ * Which roles of the container's own a user has, as it is now. The registry is asked by services.
+ */
+struct  Caravan__V1__RolesRequest
+{
+  ProtobufCMessage base;
+  char *container;
+  char *environment;
+  char *user;
+  /*
+   * at most Limits.ownRoles
+   */
+  size_t n_among;
+  char **among;
+};
+#define CARAVAN__V1__ROLES_REQUEST__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__roles_request__descriptor) \
+    , NULL, NULL, NULL, 0,NULL }
+
+
+struct  Caravan__V1__RolesReply
+{
+  ProtobufCMessage base;
+  size_t n_roles;
+  char **roles;
+};
+#define CARAVAN__V1__ROLES_REPLY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__roles_reply__descriptor) \
+    , 0,NULL }
+
+
 typedef enum {
   CARAVAN__V1__SCHEMA_CALL__CALL__NOT_SET = 0,
   CARAVAN__V1__SCHEMA_CALL__CALL_CHANGE = 1,
   CARAVAN__V1__SCHEMA_CALL__CALL_LIST = 2,
-  CARAVAN__V1__SCHEMA_CALL__CALL_HISTORY = 3
+  CARAVAN__V1__SCHEMA_CALL__CALL_HISTORY = 3,
+  CARAVAN__V1__SCHEMA_CALL__CALL_MEMBERS = 4
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__SCHEMA_CALL__CALL__CASE)
 } Caravan__V1__SchemaCall__CallCase;
 
@@ -613,6 +717,7 @@ struct  Caravan__V1__SchemaCall
     Caravan__V1__ChangeSchemaRequest *change;
     Caravan__V1__ListTypesRequest *list;
     Caravan__V1__SchemaHistoryRequest *history;
+    Caravan__V1__MembersRequest *members;
   };
 };
 #define CARAVAN__V1__SCHEMA_CALL__INIT \
@@ -624,7 +729,8 @@ typedef enum {
   CARAVAN__V1__SCHEMA_ANSWER__ANSWER__NOT_SET = 0,
   CARAVAN__V1__SCHEMA_ANSWER__ANSWER_CHANGE = 1,
   CARAVAN__V1__SCHEMA_ANSWER__ANSWER_LIST = 2,
-  CARAVAN__V1__SCHEMA_ANSWER__ANSWER_HISTORY = 3
+  CARAVAN__V1__SCHEMA_ANSWER__ANSWER_HISTORY = 3,
+  CARAVAN__V1__SCHEMA_ANSWER__ANSWER_MEMBERS = 4
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(CARAVAN__V1__SCHEMA_ANSWER__ANSWER__CASE)
 } Caravan__V1__SchemaAnswer__AnswerCase;
 
@@ -636,6 +742,7 @@ struct  Caravan__V1__SchemaAnswer
     Caravan__V1__ChangeSchemaReply *change;
     Caravan__V1__ListTypesReply *list;
     Caravan__V1__SchemaHistoryReply *history;
+    Caravan__V1__MembersReply *members;
   };
 };
 #define CARAVAN__V1__SCHEMA_ANSWER__INIT \
@@ -1217,6 +1324,101 @@ Caravan__V1__SchemaHistoryReply *
 void   caravan__v1__schema_history_reply__free_unpacked
                      (Caravan__V1__SchemaHistoryReply *message,
                       ProtobufCAllocator *allocator);
+/* Caravan__V1__MembersRequest methods */
+void   caravan__v1__members_request__init
+                     (Caravan__V1__MembersRequest         *message);
+size_t caravan__v1__members_request__get_packed_size
+                     (const Caravan__V1__MembersRequest   *message);
+size_t caravan__v1__members_request__pack
+                     (const Caravan__V1__MembersRequest   *message,
+                      uint8_t             *out);
+size_t caravan__v1__members_request__pack_to_buffer
+                     (const Caravan__V1__MembersRequest   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__MembersRequest *
+       caravan__v1__members_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__members_request__free_unpacked
+                     (Caravan__V1__MembersRequest *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__RoleMember methods */
+void   caravan__v1__role_member__init
+                     (Caravan__V1__RoleMember         *message);
+size_t caravan__v1__role_member__get_packed_size
+                     (const Caravan__V1__RoleMember   *message);
+size_t caravan__v1__role_member__pack
+                     (const Caravan__V1__RoleMember   *message,
+                      uint8_t             *out);
+size_t caravan__v1__role_member__pack_to_buffer
+                     (const Caravan__V1__RoleMember   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__RoleMember *
+       caravan__v1__role_member__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__role_member__free_unpacked
+                     (Caravan__V1__RoleMember *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__MembersReply methods */
+void   caravan__v1__members_reply__init
+                     (Caravan__V1__MembersReply         *message);
+size_t caravan__v1__members_reply__get_packed_size
+                     (const Caravan__V1__MembersReply   *message);
+size_t caravan__v1__members_reply__pack
+                     (const Caravan__V1__MembersReply   *message,
+                      uint8_t             *out);
+size_t caravan__v1__members_reply__pack_to_buffer
+                     (const Caravan__V1__MembersReply   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__MembersReply *
+       caravan__v1__members_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__members_reply__free_unpacked
+                     (Caravan__V1__MembersReply *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__RolesRequest methods */
+void   caravan__v1__roles_request__init
+                     (Caravan__V1__RolesRequest         *message);
+size_t caravan__v1__roles_request__get_packed_size
+                     (const Caravan__V1__RolesRequest   *message);
+size_t caravan__v1__roles_request__pack
+                     (const Caravan__V1__RolesRequest   *message,
+                      uint8_t             *out);
+size_t caravan__v1__roles_request__pack_to_buffer
+                     (const Caravan__V1__RolesRequest   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__RolesRequest *
+       caravan__v1__roles_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__roles_request__free_unpacked
+                     (Caravan__V1__RolesRequest *message,
+                      ProtobufCAllocator *allocator);
+/* Caravan__V1__RolesReply methods */
+void   caravan__v1__roles_reply__init
+                     (Caravan__V1__RolesReply         *message);
+size_t caravan__v1__roles_reply__get_packed_size
+                     (const Caravan__V1__RolesReply   *message);
+size_t caravan__v1__roles_reply__pack
+                     (const Caravan__V1__RolesReply   *message,
+                      uint8_t             *out);
+size_t caravan__v1__roles_reply__pack_to_buffer
+                     (const Caravan__V1__RolesReply   *message,
+                      ProtobufCBuffer     *buffer);
+Caravan__V1__RolesReply *
+       caravan__v1__roles_reply__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caravan__v1__roles_reply__free_unpacked
+                     (Caravan__V1__RolesReply *message,
+                      ProtobufCAllocator *allocator);
 /* Caravan__V1__SchemaCall methods */
 void   caravan__v1__schema_call__init
                      (Caravan__V1__SchemaCall         *message);
@@ -1392,6 +1594,21 @@ typedef void (*Caravan__V1__SchemaHistoryRequest_Closure)
 typedef void (*Caravan__V1__SchemaHistoryReply_Closure)
                  (const Caravan__V1__SchemaHistoryReply *message,
                   void *closure_data);
+typedef void (*Caravan__V1__MembersRequest_Closure)
+                 (const Caravan__V1__MembersRequest *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__RoleMember_Closure)
+                 (const Caravan__V1__RoleMember *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__MembersReply_Closure)
+                 (const Caravan__V1__MembersReply *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__RolesRequest_Closure)
+                 (const Caravan__V1__RolesRequest *message,
+                  void *closure_data);
+typedef void (*Caravan__V1__RolesReply_Closure)
+                 (const Caravan__V1__RolesReply *message,
+                  void *closure_data);
 typedef void (*Caravan__V1__SchemaCall_Closure)
                  (const Caravan__V1__SchemaCall *message,
                   void *closure_data);
@@ -1440,6 +1657,11 @@ extern const ProtobufCMessageDescriptor caravan__v1__schema_difference__descript
 extern const ProtobufCMessageDescriptor caravan__v1__schema_change__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__schema_history_request__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__schema_history_reply__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__members_request__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__role_member__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__members_reply__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__roles_request__descriptor;
+extern const ProtobufCMessageDescriptor caravan__v1__roles_reply__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__schema_call__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__schema_answer__descriptor;
 extern const ProtobufCMessageDescriptor caravan__v1__registered_container__descriptor;

@@ -313,10 +313,16 @@ struct  Caravan__V1__CommitRequest
    */
   size_t n_retired;
   uint32_t *retired;
+  /*
+   * Records of the zone `roles` that have to be there still, at most Limits.ownRoles: the rights come from them. Else
+   * nothing is done, and whoever asks looks anew: LEASE_EXPIRED.
+   */
+  size_t n_roles;
+  char **roles;
 };
 #define CARAVAN__V1__COMMIT_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__commit_request__descriptor) \
-    , NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0,NULL, 0,NULL, 0,NULL, 0,NULL }
+    , NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0,NULL, 0,NULL, 0,NULL, 0,NULL, 0,NULL }
 
 
 /*
