@@ -30,7 +30,8 @@ struct QueryHandler: Sendable {
       throw CaravanError(.invalidData, "database \(query.database) is a part of one: ask about the whole")
     }
     return try await shares.within(query.database, query.viewer) { () async throws(CaravanError) in
-      let shards = try await types.shards(of: query.database)
+      // Whoever has seen something of it has perhaps made its first record.
+      let shards = try await types.shards(of: query.database, isFresh: !query.seen.isEmpty)
       var reply =
         shards > 1
         ? try await whole(query, shards)

@@ -65,7 +65,8 @@ final class TypeSource: Sendable {
   }
 
   /// Which of these roles of the container's own a user has.
-  func roles(of user: UserID, among roles: [String], in database: DatabaseID) async throws(CaravanError) -> Set<String> {
+  func roles(of user: UserID, among roles: [String], in database: DatabaseID) async throws(CaravanError) -> Set<String>
+  {
     try await schema.roles(of: user, among: Set(roles), in: database.container, database.environment)
   }
 
@@ -75,10 +76,17 @@ final class TypeSource: Sendable {
     try await schema.template(named: name, of: database.container, in: database.environment)
   }
 
+  /// How many shards the database's default zone has from now on, for ever.
+  /// - Parameter user: who uses it.
+  func settledShards(of database: DatabaseID, for user: UserID) async throws(CaravanError) -> UInt32 {
+    try await schema.shards(of: database, for: user)
+  }
+
   /// How many shards the database's default zone has; 1 while it was not used.
-  func shards(of database: DatabaseID) async throws(CaravanError) -> UInt32 {
+  /// - Parameter isFresh: ask, where it was not used as far as is remembered.
+  func shards(of database: DatabaseID, isFresh: Bool) async throws(CaravanError) -> UInt32 {
     let home = Home(container: database.container, environment: database.environment)
-    if let until = undivided.withLock({ $0.value(for: home) }), clock.now < until { return 1 }
+    if !isFresh, let until = undivided.withLock({ $0.value(for: home) }), clock.now < until { return 1 }
     guard let settings = try await schema.settings(of: database.container, in: database.environment) else {
       let until = clock.now + .milliseconds(QueryLimits.latestTypeMilliseconds)
       undivided.withLock { $0.insert(until, for: home) }

@@ -118,7 +118,8 @@ struct RoleMembers: Sendable {
     }
     guard !isThere || count < SchemaLimits.membersPerContainer else {
       throw CaravanError(
-        .limitExceeded, "\(count) users have roles of '\(store.database.container)', which is the limit: take some away")
+        .limitExceeded, "\(count) users have roles of '\(store.database.container)', which is the limit: take some away"
+      )
     }
     let body = RecordFields([Self.content: .integer(max(0, count + (isThere ? 1 : -1)))]).body
     let mutations = [

@@ -7,8 +7,8 @@ import CaravanStorageClient
 import CaravanWire
 
 /// The registry of containers and their record types: `svc.schema.propose|type|types|template|grants|change|history`,
-/// `svc.schema.roles|members` and `svc.schema.container|containers`. Its state lies in storage, so any number of instances may run; each keeps for
-/// a second what changes with a restore, or when the operator says so.
+/// `svc.schema.roles|members` and `svc.schema.container|containers`. Its state lies in storage, so any number of
+/// instances may run; each keeps for a second what changes with a restore, or when the operator says so.
 package final class SchemaService: Service {
   private let service: ServiceHost
 

@@ -1,5 +1,5 @@
-/// A role of a container's own, in whose name types grant rights in the public database (CK-04), and which its developers
-/// give to users. There is one wherever a type's grants name it.
+/// A role of a container's own, in whose name types grant rights in the public database (CK-04), and which its
+/// developers give to users. There is one wherever a type's grants name it.
 public enum OwnRole {
   /// A letter, then letters, digits, `_` and `-`, at most `Limits.roleNameBytes`.
   /// - Throws: `invalidData` for any other name, and for that of a role that every container has.

@@ -79,6 +79,7 @@ struct PermissionTests {
         "lease", "schedule", "cancel", "parcel",
       ].map { "svc.storage.3.\($0)" }
         + ["svc.schema.type", "svc.schema.propose", "svc.schema.container", "svc.notify.5.attach"]
+        + ["svc.schema.roles", "svc.schema.members"]
         + ["svc.query.4.find", "svc.query.4.subscriptions", "svc.push.register"]
         + ["edge.ann.cam-1_1.acks.5"]
         + ["ext.album.photos"],
@@ -101,7 +102,8 @@ struct PermissionTests {
       ["zones", "changes", "fetch", "log", "heads", "lease", "cursor", "commit", "commits"].map {
         "svc.storage.3.\($0)"
       }
-        + ["svc.query.abc", "svc.query.4.shard", "svc.schema.type", "svc.schema.template", "svc.schema.container"],
+        + ["svc.query.abc", "svc.query.4.shard", "svc.schema.type", "svc.schema.template", "svc.schema.container"]
+        + ["svc.schema.roles"],
       ["changes.4", "svc.query.4.find"]
     ),
     (.push, [], ["svc.push.register", "svc.push.deliver"]),
@@ -128,7 +130,7 @@ struct PermissionTests {
   static let secrets =
     Self.storage.map { "svc.storage.3.\($0)" } + [
       "edge.ann.cam-1_1.exchange", "edge.ann.cam-1_1.chunks.3", "edge.ann.cam-1_1.acks.5", "changes.7",
-      "svc.schema.propose", "svc.schema.containers",
+      "svc.schema.propose", "svc.schema.containers", "svc.schema.members",
       "svc.notify.5.attach", "svc.push.register", "svc.push.deliver", "ext.album.photos",
       "inbox.ann.cam-1_1.notify", "inbox.svc_sync.r.x.1", "$SYS.REQ.SERVER.PING",
     ]

@@ -104,6 +104,22 @@ import Testing
     #expect(told.allSatisfy { $0.reason == .enters } && Set(told.map(\.record)).count == 12)
   }
 
+  @Test("CK-10, CK-83: a subscription that is older than a database's first record hears of every shard")
+  func early() throws {
+    let (cluster, _, type) = try Self.started()
+    try cluster.subscribe(.records("all", nil), in: Self.plaza, viewer: .user("author-alice"))
+    let shards = try cluster.simulation.run {
+      try await cluster.schema.shards(of: Self.plaza, for: Self.bob)
+    }
+    #expect(shards > 1)
+    for index in 0..<24 {
+      let name = "row\(index)"
+      let part = Self.plaza.shard(DefaultZone.shard(of: name, among: shards))
+      try cluster.save([(name, Self.fields(5))], type: type, to: zone(DefaultZone.name, in: part))
+    }
+    #expect(Set(try cluster.log(atLeast: 24).map(\.record)).count == 24)
+  }
+
   @Test("CK-65, CK-83: of a public database each hears of what they see") func visible() throws {
     let (cluster, _, _) = try Self.started()
     var secret = photos
@@ -125,6 +141,46 @@ import Testing
     try cluster.simulation.run(for: .seconds(3))
     // Storage knows nobody who made it, so neither of them did.
     #expect(try cluster.log(of: alice, atLeast: 0).isEmpty && cluster.log(of: Self.bob, atLeast: 0).isEmpty)
+  }
+
+  @Test("CK-04, CK-83: who sees records by a role hears of them while they have it, as it is when they are told")
+  func roles() throws {
+    let (cluster, _, _) = try Self.started()
+    var secret = photos
+    secret.name = "letters"
+    var grants = TypeGrants.standard
+    try grants.grant([], to: .world)
+    try grants.grant(.read, to: .own("readers"))
+    secret.grants = grants
+    let type = try cluster.define(secret)
+    let query = CaravanModel.StandingQuery(id: "mine", .records(type: "letters", text: nil, zone: nil, .all))
+    func setRole(of user: UserID, _ isGiven: Bool) throws {
+      var request = MembersRequest(
+        container: Self.plaza.container.text, environment: "development", byOperator: true)
+      let member = CaravanWire.RoleMember(role: "readers", user: user.text)
+      if isGiven { request.give = member } else { request.take = member }
+      let call = SchemaCall(call: .members(request))
+      _ = try cluster.simulation.run { try await cluster.schema.perform(call) }
+      try cluster.simulation.run(for: SchemaClient.freshness)
+    }
+    func save(_ name: String) throws {
+      let part = Self.plaza.shard(DefaultZone.shard(of: name, among: CaravanModel.ContainerSettings().publicShards))
+      try cluster.save([(name, Self.fields(5))], type: type, to: zone(DefaultZone.name, in: part))
+      try cluster.settle(Self.plaza, type: "letters")
+      try cluster.simulation.run(for: .seconds(3))
+    }
+    try setRole(of: alice, true)
+    for user in [alice, Self.bob] {
+      try cluster.subscribe(query, in: Self.plaza, of: user, viewer: .user("author-\(user.text)"))
+    }
+    try save("x")
+    #expect(try cluster.log(of: alice, atLeast: 1).map(\.record) == ["x"])
+    #expect(try cluster.log(of: Self.bob, atLeast: 0).isEmpty)
+    try setRole(of: alice, false)
+    try setRole(of: Self.bob, true)
+    try save("y")
+    #expect(try cluster.log(of: alice, atLeast: 0).map(\.record) == ["x"])
+    #expect(try cluster.log(of: Self.bob, atLeast: 1).map(\.record) == ["y"])
   }
 
   @Test("CK-83: an instance that takes over goes on; one that knows nothing says that something may be missing")

@@ -181,12 +181,36 @@ import Testing
     }
   }
 
+  @Test("CK-04, CK-65: a query finds what its asker sees by a role of the container's own, while they have it")
+  func roles() async throws {
+    try await CloudCluster.with(hasQuery: true) { cloud in
+      let (ann, eve) = (try cloud.device("phone"), try cloud.device("e", of: "eve"))
+      let type = try await ann.agree(Self.fields)
+      try await Self.save(ann, ["a", "b", "c"], type, zone: DefaultZone.name, .public)
+      #expect(Self.names(try await Self.ask(eve, Self.query(), .public)) == ["a", "b", "c"])
+      try await Self.grant([.creator: [.read, .write], .own("curators"): .read], type, in: cloud)
+      try await Self.untilHidden(eve)
+      func setRole(_ isGiven: Bool) async throws {
+        var request = MembersRequest(container: "album", environment: cloud.environment.rawValue, byOperator: true)
+        let member = CaravanWire.RoleMember(role: "curators", user: "eve")
+        if isGiven { request.give = member } else { request.take = member }
+        let schema = SchemaClient(bus: cloud.hub.connect(as: "operator"))
+        _ = try await schema.perform(SchemaCall(call: .members(request)))
+        try await cloud.host.clock.sleep(for: SchemaClient.freshness)
+      }
+      try await setRole(true)
+      #expect(Self.names(try await Self.ask(eve, Self.query("n >= 0"), .public)) == ["a", "b", "c"])
+      try await setRole(false)
+      #expect(try await Self.ask(eve, Self.query("n >= 0"), .public).hits.isEmpty)
+    }
+  }
+
   private static func grant(
     _ rights: [CaravanModel.TypeGrants.Role: CaravanModel.TypeGrants.Rights], _ type: CaravanModel.RecordType,
     in cloud: CloudCluster
   ) async throws {
     var grants = CaravanModel.TypeGrants.standard
-    for role in CaravanModel.TypeGrants.Role.standard + Array(rights.keys) { try grants.grant(rights[role] ?? [], to: role) }
+    for role in CaravanModel.TypeGrants.Role.standard + rights.keys { try grants.grant(rights[role] ?? [], to: role) }
     var changed = type
     changed.grants = grants
     let schema = SchemaClient(bus: cloud.hub.connect(as: "operator"))

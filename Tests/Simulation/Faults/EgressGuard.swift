@@ -70,8 +70,8 @@ final class EgressGuard: FaultPolicy {
 
   func trespassed(_ what: String) { recorder.trespassed(what) }
 
-  /// Services remember types for all users of a container, so whoever asks for one spares the next the wait. In clusters
-  /// that are compared nobody waits for the registry, or else when one user asks would move what others get.
+  /// Services remember types for all users of a container, so whoever asks for one spares the next the wait. In
+  /// clusters that are compared nobody waits for the registry, or else when one user asks would move what others get.
   private func isOfRegistry(_ passage: Passage) -> Bool {
     [passage.sender, passage.receiver].contains { $0.hasPrefix("schema") }
   }

@@ -204,6 +204,8 @@ struct SchemaDocumentParser {
     var grants = TypeGrants.standard
     for role in TypeGrants.Role.standard + granted.map(\.role) {
       let said = granted.filter { $0.role == role }
+      // Whether there is such a role at all is seen when the whole text is read.
+      if case .own(let name) = role, (try? OwnRole.check(name)) == nil { continue }
       do { try grants.grant(said.reduce([]) { $0.union($1.rights) }, to: role) } catch {
         throw refusal(at: said.first?.start ?? tokenStart, error.message)
       }

@@ -59,7 +59,8 @@ package enum Holder: String, Sendable, CaseIterable {
         + ["svc.notify.*", "inbox.*.*.notify", Subject.service(.push, method: "deliver").text]
     case .query:
       Self.storage([.zones, .changes, .fetch, .commit, .commits] + Self.following)
-        + Self.schema([.type, .types, .template, .container, .roles]) + Self.partitioned(.query, ["shard"]) + ["svc.query.*"]
+        + Self.schema([.type, .types, .template, .container, .roles]) + Self.partitioned(.query, ["shard"])
+        + ["svc.query.*"]
     case .gateway: Self.storage([.commit, .commits, .changes, .fetch]) + Self.discovery
     case .cli:
       // Nobody serves `floor`: `caravan bench` answers itself there, as storage.

@@ -8,7 +8,8 @@ internal import CaravanWire
 /// in its public database (CK-04).
 enum RoleCommands {
   private static let role = Flag<String?>("role", "ROLE", "only this role")
-  private static let common: FlagList = [SchemaCommands.environment, SchemaChangeCommands.json]
+  private static let common: FlagList =
+    [SchemaCommands.environment, SchemaChangeCommands.json]
     + SchemaChangeCommands.common
 
   static let tools = [
@@ -19,14 +20,15 @@ enum RoleCommands {
     Tool(
       Command(
         "caravan role add",
-        "Gives a user a role of a container's own. There is one where a record type grants it something (caravan schema "
-          + "set --grant ROLE=RIGHTS).",
+        "Gives a user a role of a container's own. There is one where a record type grants it something (caravan "
+          + "schema set --grant ROLE=RIGHTS).",
         operands: .init("ROLE USER", 2...2), flags: common), changesCloud: true
     ) { options, terminal in try await change(options, terminal, isMember: true) },
     Tool(
       Command(
         "caravan role remove",
-        "Takes a role from a user: when this ends, nothing more is written with it, and within a second nothing is read.",
+        "Takes a role from a user: when this ends, nothing more is written with it, and within a second nothing is "
+          + "read.",
         operands: .init("ROLE USER", 2...2), flags: common), changesCloud: true
     ) { options, terminal in try await change(options, terminal, isMember: false) },
   ]

@@ -58,7 +58,7 @@ extension QueryHandler {
     try await prepare(database)
     try await checkRoom(for: query.id, of: user, database, isScan ? type : nil, in: partition)
     let record = SubscriptionRecord(user: user, query: query, viewer: viewer)
-    try await write(record.save, database, of: type?.name)
+    try await write(record.save, of: user, database, about: type?.name)
     try await wait(database, in: partition, after: prepare) { reader async throws(CaravanError) in
       try await reader.standing(query.id, of: user, database) == CaravanWire.StandingQuery(query).encoded()
     }
@@ -123,7 +123,7 @@ extension QueryHandler {
     try Self.check(name)
     try await prepare(database)
     let record = SubscriptionRecord.name(name, of: user)
-    try await write(CaravanModel.Mutation(name: record, base: .any, change: .delete), database, of: nil)
+    try await write(CaravanModel.Mutation(name: record, base: .any, change: .delete), of: user, database, about: nil)
     try await wait(database, in: partition, after: prepare) { reader async throws(CaravanError) in
       try await reader.standing(name, of: user, database) == nil
     }
@@ -158,11 +158,12 @@ extension QueryHandler {
     }
   }
 
-  /// In every part of the database, as records of its default zone lie in all of them (CK-10).
+  /// In every part of the database, as records of its default zone lie in all of them (CK-10). How many there are is
+  /// settled by that, as by the first record: a subscription may be older.
   private func write(
-    _ mutation: CaravanModel.Mutation, _ database: DatabaseID, of type: String?
+    _ mutation: CaravanModel.Mutation, of user: UserID, _ database: DatabaseID, about type: String?
   ) async throws(CaravanError) {
-    for shard in 0..<(try await types.shards(of: database)) {
+    for shard in 0..<(try await types.settledShards(of: database, for: user)) {
       let part = database.shard(shard)
       // A question has that part followed. It is to be before the subscription is there, or it would have missed
       // something; and has been taken in after that.
