@@ -115,6 +115,7 @@ struct PermissionTests {
       .cli,
       [
         "svc.query.4.find", "svc.schema.type", "svc.schema.propose", "svc.schema.container", "svc.schema.containers",
+        "svc.schema.members",
         "$SRV.PING",
       ]
         + ["status", "schedule", "cancel", "actions"].map { "svc.storage.3.\($0)" }, []
