@@ -28,9 +28,11 @@ extension [PairCommit] {
   fileprivate var versions: Set<UInt64> { Set(flatMap { $0.versions.values.compactMap(\.self) }) }
 
   /// What the device gives back after a restore is seen there at once, so it is left out.
-  /// - Parameter lost: of former lives.
-  fileprivate func everShowed(_ seen: SeenPairs, lost: Set<UInt64>) -> Bool {
-    let back = lost.subtracting(versions).union(filter { $0.writer == seen.device }.versions)
+  /// - Parameters:
+  ///   - lost: of former lives.
+  ///   - given: by the device, in whichever life: what it shows of others may still be of one before.
+  fileprivate func everShowed(_ seen: SeenPairs, lost: Set<UInt64>, given: Set<UInt64>) -> Bool {
+    let back = lost.subtracting(versions).union(given)
     let shown = seen.versions.filter { !back.contains($0.value) }
     let own = seen.unsettled.union(seen.versions.keys).subtracting(shown.keys)
     var state: [String: UInt64] = [:]
@@ -49,7 +51,8 @@ extension Checker {
     let lives = history.pastPairs + [history.pairs]
     let lost = lives.indices.map { Set(lives[..<$0].flatMap(\.versions)) }
     return history.seenPairs.compactMap { seen in
-      guard !zip(lives, lost).contains(where: { $0.everShowed(seen, lost: $1) }) else { return nil }
+      let given = lives.joined().filter { $0.writer == seen.device }.versions
+      guard !zip(lives, lost).contains(where: { $0.everShowed(seen, lost: $1, given: given) }) else { return nil }
       return "\(seen.device) sees what never was: \(seen.versions.sorted { $0.key < $1.key })"
     }
   }

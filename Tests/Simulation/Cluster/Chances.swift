@@ -13,6 +13,14 @@ struct Chances: Sendable {
     return SeededRandom(seed: seed("\(passage.sender) \(passage.receiver) \(what)"))
   }
 
+  /// How long each message is on its way from one to another, beside its delay. Hardly two ways are equally long, so
+  /// what two devices send at one moment comes at two: a service has done what it can with the one before it gets the
+  /// other, and how many jobs that took does not change which of them is first.
+  func length(of passage: Passage) -> Duration {
+    var dice = Dice(seed: simulation.seed, "from \(passage.sender) to \(passage.receiver)")
+    return .nanoseconds(Int64(dice.within(1...1_000_000)))
+  }
+
   /// Which of a group it is that gets what is sent now.
   var ofGroups: any RandomSource { Draw(chances: self) }
 

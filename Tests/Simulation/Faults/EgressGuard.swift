@@ -84,7 +84,8 @@ final class EgressGuard: FaultPolicy {
       recorder.trespassed("\(passage.sender) sends \(passage.bytes) bytes to \(passage.subject) beyond its budget")
     }
     if breaks(passage) { return [] }
-    if chances != nil, isOfRegistry(passage) { return [.zero] }
-    return faults.copies(of: passage, random: chances?.of(passage) ?? random)
+    guard let chances else { return faults.copies(of: passage, random: random) }
+    if isOfRegistry(passage) { return [.zero] }
+    return faults.copies(of: passage, random: chances.of(passage)).map { $0 + chances.length(of: passage) }
   }
 }

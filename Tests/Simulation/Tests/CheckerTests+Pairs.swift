@@ -33,4 +33,17 @@ extension CheckerTests {
     let found = Self.violations(history).filter { $0.invariant.hasPrefix("UNI-13") }
     #expect(found.isEmpty == isSound, "\(found)")
   }
+
+  @Test(
+    "UNI-13, UNI-18: beside what the zone was in a former life it shows what the device gave back in a later one",
+    arguments: [("d1", true), ("d2", false)])
+  func laterLife(giver: String, isSound: Bool) {
+    let kept = PairCommit(writer: "parent", versions: ["p3a": 1, "p4a": 2], high: 2)
+    var history = Self.sound
+    history.pastPairs = [[kept, PairCommit(writer: "parent", versions: ["p1a": 13, "p3a": nil], high: 14)]]
+    history.pairs = [kept, PairCommit(writer: giver, versions: ["p2a": 9], high: 9)]
+    history.seenPairs = [SeenPairs(device: "d1", pairs: [:], versions: ["p1a": 13, "p2a": 9, "p4a": 2])]
+    let found = Self.violations(history).filter { $0.invariant.hasPrefix("UNI-13") }
+    #expect(found.isEmpty == isSound, "\(found)")
+  }
 }

@@ -16,9 +16,11 @@ extension SeedRun {
   /// What its user's own devices do otherwise may come of that, and is no leak: hashes of chunks say in which order
   /// they are sent and so how many go into one message, names say which page of a table a row is on. That must not
   /// look like one: time, the order of jobs and the fate of messages are shared by all in a cluster. So jobs run in the
-  /// order in which they come, chances are drawn for each way and moment anew, the user's devices have links that bear
-  /// any message (`FlakyLinks`, `ByteBudget`: what passes is counted packed) and objects of one chunk, and nobody
-  /// listens any more when everybody begins to wait for the slowest (`Quiescence`).
+  /// order in which they come, each way is of another length (of two that come at one moment the first asks the
+  /// registry for both, and a frame that is not packed is read in fewer jobs than one that is), chances are drawn for
+  /// each way and moment anew, the user's devices have links that bear any message (`FlakyLinks`, `ByteBudget`: what
+  /// passes is counted packed) and objects of one chunk, and nobody listens any more when everybody begins to wait for
+  /// the slowest (`Quiescence`).
   /// - Returns: what the first showed, and in what the second was another.
   public static func runTwice(_ seed: UInt64, _ options: Options) throws -> SeedReport {
     let scale = Scale(ofTwo: seed)
