@@ -82,8 +82,10 @@ extension LocalStore: SyncStore {
 
   public func registrations() throws(CaravanError) -> [TableRegistration] { try registered.all() }
 
-  public func subscriptions(toldOnly: Set<TableID>?) throws(CaravanError) -> SubscriptionList {
-    try registered.subscriptions(toldOnly: toldOnly)
+  public func subscriptions(
+    toldOnly: Set<TableID>?, unhurried: Set<TableID> = []
+  ) throws(CaravanError) -> SubscriptionList {
+    try registered.subscriptions(toldOnly: toldOnly, unhurried: unhurried)
   }
 
   // MARK: Making tables

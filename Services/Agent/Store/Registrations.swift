@@ -71,19 +71,24 @@ struct Registrations: TablePart {
     try storedRegistrations().sorted { ($0.table, $0.direction) < ($1.table, $1.direction) }
   }
 
-  func subscriptions(toldOnly: Set<TableID>?) throws(CaravanError) -> SubscriptionList {
-    let items = try storedRegistrations().filter { $0.direction == .read }.map {
+  func subscriptions(
+    toldOnly: Set<TableID>?, unhurried: Set<TableID>
+  ) throws(CaravanError) -> SubscriptionList {
+    let items = try storedRegistrations().filter { $0.direction == .read }.map { read in
       SubscriptionList.Item(
-        table: $0.table, periodMilliseconds: $0.registration.periodMilliseconds,
-        isToldOnly: (toldOnly?.contains($0.table) ?? false) || catalog.tables[$0.table]?.properties.query != nil)
+        table: read.table, periodMilliseconds: read.registration.periodMilliseconds,
+        isToldOnly: toldOnly?.contains(read.table) ?? false || catalog.tables[read.table]?.properties.query != nil,
+        toleranceMilliseconds: unhurried.contains(read.table)
+          ? .max : read.registration.delayToleranceMilliseconds)
     }
     if toldOnly != nil { try number(items) }
     return SubscriptionList(generation: context.meta.listGeneration, items: items)
   }
 
-  /// The list is another one where other tables than last are told only.
+  /// The list is another one where other tables than last are told only, or may wait.
   private func number(_ items: [SubscriptionList.Item]) throws(CaravanError) {
-    let names = items.filter(\.isToldOnly).map { "\($0.table)\n" }.joined()
+    let told = items.filter(\.isToldOnly).map { "\($0.table)\n" }
+    let names = (told + items.filter { $0.toleranceMilliseconds == .max }.map { "wait \($0.table)\n" }).joined()
     let sum = names.isEmpty ? 0 : XXHash64.hash(Array(names.utf8))
     guard sum != context.meta.toldOnlySum else { return }
     var meta = context.meta

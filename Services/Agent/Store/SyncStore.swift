@@ -163,9 +163,13 @@ public protocol SyncStore: Sendable {
   func registrations() async throws(CaravanError) -> [TableRegistration]
   /// The tables registered for reading in the order of registration, which is the order of a notification's bitmap,
   /// and the list's generation: it grows with every change (MOB-41), also of the tables whose rows are not to come with
-  /// notifications.
-  /// - Parameter toldOnly: those tables; nil: nobody knows now, and the list is numbered as it was last.
-  func subscriptions(toldOnly: Set<TableID>?) async throws(CaravanError) -> SubscriptionList
+  /// notifications, and of those of which nothing may be pulled now.
+  /// - Parameters:
+  ///   - toldOnly: the former; nil: nobody knows now, and the list is numbered as it was last.
+  ///   - unhurried: the latter.
+  func subscriptions(
+    toldOnly: Set<TableID>?, unhurried: Set<TableID>
+  ) async throws(CaravanError) -> SubscriptionList
 }
 
 /// A chunk's name and bytes.

@@ -97,7 +97,7 @@ extension SyncEngine {
     let pages = schedule.list.pages(of: notification)
     let notice = schedule.notified(
       notification.number, bitmap: notification.bitmap, generation: notification.generation, inline: Set(pages.keys),
-      at: moment)
+      waited: notification.waitedMilliseconds, at: moment)
     switch notice {
     case .repeated: metrics.notification("repeated")
     case .otherList: metrics.notification("otherList")

@@ -100,7 +100,7 @@ extension ControlMessages.Batch {
       let items = list.items.map {
         ZoneSubscription(
           container: $0.table.app.text, zone: $0.table.name, periodMilliseconds: $0.periodMilliseconds,
-          toldOnly: $0.isToldOnly)
+          toldOnly: $0.isToldOnly, delayToleranceMilliseconds: $0.toleranceMilliseconds)
       }
       operations.append(.subscribe(Subscribe(generation: list.generation, subscriptions: items)))
     }

@@ -8,10 +8,13 @@ package struct DeviceList: Sendable, Hashable {
     package let period: UInt32
     /// It is told that the zone has changed, and nothing of what: its link is not for that zone's rows (MOB-46).
     package let isToldOnly: Bool
+    /// How much longer, in milliseconds, it waits for a notification with which it may go (MOB-57).
+    package let tolerance: UInt32
 
-    package init(zone: ZoneID, period: UInt32, isToldOnly: Bool = false) {
+    package init(zone: ZoneID, period: UInt32, isToldOnly: Bool = false, tolerance: UInt32 = 0) {
       self.zone = zone
       self.period = min(period, NotifyLimits.longestPeriodMilliseconds)
+      self.tolerance = min(tolerance, NotifyLimits.longestToleranceMilliseconds)
       self.isToldOnly = isToldOnly
     }
   }
@@ -32,7 +35,9 @@ package struct DeviceList: Sendable, Hashable {
   /// With each zone replaced by one that equals it.
   func mapZones(_ zone: (ZoneID) -> ZoneID) -> DeviceList {
     var list = self
-    list.items = items.map { Item(zone: zone($0.zone), period: $0.period, isToldOnly: $0.isToldOnly) }
+    list.items = items.map {
+      Item(zone: zone($0.zone), period: $0.period, isToldOnly: $0.isToldOnly, tolerance: $0.tolerance)
+    }
     assert(list == self, "a zone was replaced by another one")
     return list
   }
@@ -47,9 +52,12 @@ package struct PendingNotification: Sendable, Hashable {
   package let bitmap: Bitmap
   /// By subscription; for some of those in the bitmap.
   package let inlinePage: [Int: InlinePage]
+  /// How long, in milliseconds, that has waited beyond its period which has waited longest.
+  package let waited: UInt32
 
   package init(
-    device: EnrolledDevice, number: UInt64, generation: UInt64, bitmap: Bitmap, inlinePage: [Int: InlinePage] = [:]
+    device: EnrolledDevice, number: UInt64, generation: UInt64, bitmap: Bitmap, inlinePage: [Int: InlinePage] = [:],
+    waited: UInt32 = 0
   ) {
     precondition(!bitmap.isEmpty, "a notification of nothing")
     precondition(
@@ -61,5 +69,6 @@ package struct PendingNotification: Sendable, Hashable {
     self.generation = generation
     self.bitmap = bitmap
     self.inlinePage = inlinePage
+    self.waited = waited
   }
 }

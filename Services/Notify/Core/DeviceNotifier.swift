@@ -1,7 +1,8 @@
 package import CaravanModel
 
-/// What one device has to hear, and has been told. A change goes from `waiting` (its period's timer runs) to `ready`
-/// to the one notification that is out; its answer makes room for the next, so a burst becomes one (MOB-40).
+/// What one device has to hear, and has been told. A change goes from `waiting` (its period's timer runs) by `tolerant`
+/// (it may wait for others, with which it goes) to `ready` to the one notification that is out; its answer makes room
+/// for the next, so a burst becomes one (MOB-40, MOB-57).
 package struct DeviceNotifier: Sendable {
   package enum Presence: Sendable, Hashable {
     /// Notifications are sent. Can transition to: away.
@@ -32,11 +33,14 @@ package struct DeviceNotifier: Sendable {
   package private(set) var list: DeviceList
   package private(set) var presence = Presence.present
   private var waiting: Bitmap
+  /// Since when changes may wait for company, by subscription, on the monotonic clock.
+  private var tolerant: [Int: Int64] = [:]
+  /// Log position of the oldest change that waits, for its period or for company.
   private var waitingSince: UInt64?
   private var ready: Bitmap
   private var readySince: UInt64?
   private var outstanding: Outstanding?
-  /// Of what is waiting or ready, all that changed, where it is known and small.
+  /// Of what is waiting, tolerant or ready, all that changed, where it is known and small.
   private var inlinePage: [Int: InlinePage] = [:]
   /// When the timer of a period with something waiting fires, on the wall clock.
   private var timers: [UInt32: Int64] = [:]
@@ -61,7 +65,9 @@ package struct DeviceNotifier: Sendable {
   }
 
   package var wake: Wake {
-    Wake(wall: timers.values.min(), monotonic: earliest(outstanding?.retryAt, sweepAt))
+    // While something is out, its answer is waited for.
+    let company = outstanding == nil ? tolerant.map { $0.value + Int64(list.items[$0.key].tolerance) }.min() : nil
+    return Wake(wall: timers.values.min(), monotonic: earliest(earliest(outstanding?.retryAt, sweepAt), company))
   }
 
   // MARK: Changes
@@ -72,12 +78,13 @@ package struct DeviceNotifier: Sendable {
     _ slot: Int, at position: UInt64, inlinePage change: InlinePage? = nil, now: Moment, number: inout UInt64
   ) -> (step: Step, isCoalesced: Bool) {
     sinceAttach?[slot] = true
-    let isCoalesced = waiting[slot] || ready[slot]
+    let isCoalesced = waiting[slot] || tolerant[slot] != nil || ready[slot]
     let period = list.items[slot].period
     if presence == .present, !list.items[slot].isToldOnly { load(change, slot, isFirst: !isCoalesced) }
     switch presence {
     case .away: ready[slot] = true
-    case .present where period == 0: makeReady(slot, since: position)
+    case .present where tolerant[slot] != nil: waitingSince = min(waitingSince ?? position, position)
+    case .present where period == 0: periodIsOver(slot, since: position, now)
     case .present:
       waiting[slot] = true
       waitingSince = min(waitingSince ?? position, position)
@@ -105,6 +112,24 @@ package struct DeviceNotifier: Sendable {
     return taken
   }
 
+  /// What changed is told with the next notification, or, in as long as its subscription tolerates, by one for it.
+  private mutating func periodIsOver(_ slot: Int, since position: UInt64, _ now: Moment) {
+    guard list.items[slot].tolerance > 0, !ready[slot] else { return makeReady(slot, since: position) }
+    tolerant[slot] = now.monotonic
+    waitingSince = min(waitingSince ?? position, position)
+  }
+
+  /// What waits for company has it.
+  /// - Returns: how long that has waited which has waited longest.
+  private mutating func joinTolerant(_ now: Moment) -> UInt32 {
+    guard let since = waitingSince, !tolerant.isEmpty else { return 0 }
+    for slot in tolerant.keys { makeReady(slot, since: since) }
+    let waited = tolerant.values.map { now.monotonic - $0 }.max() ?? 0
+    tolerant = [:]
+    if waiting.isEmpty { waitingSince = nil }
+    return UInt32(clamping: waited)
+  }
+
   private mutating func makeReady(_ slot: Int, since position: UInt64) {
     ready[slot] = true
     readySince = min(readySince ?? position, position)
@@ -113,15 +138,22 @@ package struct DeviceNotifier: Sendable {
   /// Sends what is ready, unless something is out already.
   private mutating func nextNotification(_ now: Moment, _ number: inout UInt64) -> Step {
     defer { checkInvariants() }
-    guard presence == .present, outstanding == nil, !ready.isEmpty else { return .nothing }
+    guard presence == .present, outstanding == nil, !ready.isEmpty || isCompanyDue(now) else { return .nothing }
+    let waited = joinTolerant(now)
     let pending = PendingNotification(
-      device: device, number: number, generation: list.generation, bitmap: ready, inlinePage: takeInlinePages())
+      device: device, number: number, generation: list.generation, bitmap: ready, inlinePage: takeInlinePages(),
+      waited: waited)
     number += 1
     outstanding = Outstanding(
       pending: pending, since: readySince, retryAt: now.monotonic + NotifyLimits.firstRetryMilliseconds)
     ready.removeAll()
     readySince = nil
     return .send(pending)
+  }
+
+  /// Whether something has waited for company as long as it tolerates.
+  private func isCompanyDue(_ now: Moment) -> Bool {
+    tolerant.contains { $0.value + Int64(list.items[$0.key].tolerance) <= now.monotonic }
   }
 
   /// What holds between events, whichever they are.
@@ -131,16 +163,21 @@ package struct DeviceNotifier: Sendable {
       outstanding?.pending.generation ?? list.generation == list.generation, "a notification about another list is out")
     assert(
       (1...NotifyLimits.sendings).contains(outstanding?.sendings ?? 1), "a notification was sent too often, or never")
-    assert((waitingSince == nil) == waiting.isEmpty, "what waits is not held in the log")
+    assert((waitingSince == nil) == (waiting.isEmpty && tolerant.isEmpty), "what waits is not held in the log")
+    assert(tolerant.keys.allSatisfy { !waiting[$0] && !ready[$0] }, "a change waits for company twice")
     assert(readySince == nil || !ready.isEmpty, "the log is held back for nothing")
     assert(
       Set(timers.keys) == Set(waiting.set.map { list.items[$0].period }), "a change waits for no timer, or a timer runs"
     )
-    assert(inlinePage.keys.allSatisfy { waiting[$0] || ready[$0] }, "a page travels with no notification")
+    assert(
+      inlinePage.keys.allSatisfy { waiting[$0] || tolerant[$0] != nil || ready[$0] },
+      "a page travels with no notification")
     switch presence {
     case .present: assert(outstanding != nil || ready.isEmpty, "a change that is ready is not sent")
     case .away:
-      assert(waiting.isEmpty && outstanding == nil && oldestUnconfirmed == nil, "who is away holds the log back")
+      assert(
+        waiting.isEmpty && tolerant.isEmpty && outstanding == nil && oldestUnconfirmed == nil,
+        "who is away holds the log back")
     }
   }
 
@@ -154,6 +191,7 @@ package struct DeviceNotifier: Sendable {
     fireTimers(now)
     if let due = sweepAt, due <= now.monotonic {
       sweepAt = nil
+      _ = joinTolerant(now)
       ready = Bitmap(all: list.items.count)
     }
     guard var current = outstanding, current.retryAt <= now.monotonic else { return nextNotification(now, &number) }
@@ -173,7 +211,7 @@ package struct DeviceNotifier: Sendable {
     for (period, due) in timers {
       if due <= now.wall {
         timers[period] = nil
-        fire(period)
+        fire(period, now)
       } else if due - now.wall > Int64(period) {
         // The wall clock went back: the next multiple is nearer than this one.
         timers[period] = PeriodClock.next(after: now.wall, period: period)
@@ -181,19 +219,21 @@ package struct DeviceNotifier: Sendable {
     }
   }
 
-  private mutating func fire(_ period: UInt32) {
+  private mutating func fire(_ period: UInt32, _ now: Moment) {
     guard let since = waitingSince else { return }
     for slot in waiting.set where list.items[slot].period == period {
       waiting[slot] = false
-      makeReady(slot, since: since)
+      periodIsOver(slot, since: since, now)
     }
-    if waiting.isEmpty { waitingSince = nil }
+    if waiting.isEmpty, tolerant.isEmpty { waitingSince = nil }
   }
 
   private mutating func goAway() {
     presence = .away
     if let outstanding { ready.formUnion(outstanding.pending.bitmap) }
     ready.formUnion(waiting)
+    for slot in tolerant.keys { ready[slot] = true }
+    tolerant = [:]
     waiting.removeAll()
     timers = [:]
     inlinePage = [:]
@@ -236,6 +276,7 @@ package struct DeviceNotifier: Sendable {
     let since = oldestUnconfirmed
     var unconfirmed = ready
     unconfirmed.formUnion(waiting)
+    for slot in tolerant.keys { unconfirmed[slot] = true }
     if let outstanding { unconfirmed.formUnion(outstanding.pending.bitmap) }
     let zones = Set(unconfirmed.set.map { self.list.items[$0].zone })
     let attaching = sinceAttach.map { bits in Set(bits.set.map { self.list.items[$0].zone }) }

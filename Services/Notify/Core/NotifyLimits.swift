@@ -24,6 +24,8 @@ package enum NotifyLimits {
   package static let cursorSeconds: Int64 = 5
   /// A longer period is cut to this: a day.
   package static let longestPeriodMilliseconds: UInt32 = 86_400_000
+  /// Longer tolerances are cut to this, as what waits holds the log's cursor back: an hour.
+  package static let longestToleranceMilliseconds: UInt32 = 3_600_000
   /// Push targets of one partition.
   package static let targetsPerPartition = 65_536
   /// Targets that are pushed to at once, and those of one user among them.

@@ -90,7 +90,8 @@ actor NotifyHandler {
 
   private func encoded(_ pending: PendingNotification) -> [UInt8] {
     let notification = Notification(
-      number: pending.number, generation: pending.generation, bitmap: pending.bitmap.bytes
+      number: pending.number, generation: pending.generation, bitmap: pending.bitmap.bytes,
+      waitedMilliseconds: pending.waited
     ).encoded()
     guard !pending.inlinePage.isEmpty, let items = machine[pending.device]?.list.items else { return notification }
     // Of two encoded messages with different fields, one after the other is the encoding of both.

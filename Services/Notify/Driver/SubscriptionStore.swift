@@ -81,7 +81,10 @@ extension DeviceList {
     var items: [Item] = []
     for subscription in list.subscriptions {
       let zone = try required(subscription.zone, "zone").model()
-      items.append(Item(zone: zone, period: subscription.periodMilliseconds, isToldOnly: subscription.toldOnly))
+      items.append(
+        Item(
+          zone: zone, period: subscription.periodMilliseconds, isToldOnly: subscription.toldOnly,
+          tolerance: subscription.delayToleranceMilliseconds))
     }
     try self.init(generation: list.generation, items: items)
   }

@@ -105,7 +105,9 @@ struct NotifierCalls: SessionPart {
       let zone = try zone(wanted.container, wanted.zone)
       try DefaultZone.refuse(zone, "keeps no changes to be told of")
       list.subscriptions.append(
-        Subscription(zone: ZoneRef(zone), periodMilliseconds: wanted.periodMilliseconds, toldOnly: wanted.toldOnly))
+        Subscription(
+          zone: ZoneRef(zone), periodMilliseconds: wanted.periodMilliseconds, toldOnly: wanted.toldOnly,
+          delayToleranceMilliseconds: wanted.delayToleranceMilliseconds))
     }
     return list
   }

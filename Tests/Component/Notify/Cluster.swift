@@ -134,12 +134,14 @@ final class Cluster: Sendable {
   @discardableResult
   func subscribe(
     _ device: EnrolledDevice, generation: UInt64 = 1, _ items: [(ZoneID, UInt32)],
-    seen: [UInt64] = [], toldOnly: Set<ZoneID> = []
+    seen: [UInt64] = [], toldOnly: Set<ZoneID> = [], tolerances: [ZoneID: UInt32] = [:]
   ) throws -> AttachReply {
     let list = SubscriptionList(
       generation: generation,
       subscriptions: items.map {
-        Subscription(zone: ZoneRef($0.0), periodMilliseconds: $0.1, toldOnly: toldOnly.contains($0.0))
+        Subscription(
+          zone: ZoneRef($0.0), periodMilliseconds: $0.1, toldOnly: toldOnly.contains($0.0),
+          delayToleranceMilliseconds: tolerances[$0.0] ?? 0)
       })
     return try simulation.run {
       let record = RecordFields([1: .data(list.encoded()), 2: .integer(Int64(generation))])

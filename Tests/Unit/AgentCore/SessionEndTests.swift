@@ -113,6 +113,20 @@ import Testing
     #expect(all.link(.unknown())?.linkClass == .cellular && all.link(.wired) == .wired)
   }
 
+  @Test("MOB-57: what has waited at the cloud has so much less of its tolerance left here")
+  func waited() {
+    var all = SyncRegistrations()
+    let key = Key(Self.album, .read)
+    _ = all.replace(with: [key: Self.registration(0, 10_000)])
+    let now = Moment(monotonic: 1_000_000_000, wallMilliseconds: 1_000)
+    func left(_ waited: UInt32, _ key: Key) -> UInt64? {
+      all.deadline(of: key, waited: waited, at: now).map { ($0 - now.monotonic) / 1_000_000 }
+    }
+    #expect(left(0, key) == nil, "as registered")
+    #expect(left(1, key) == 9_999 && left(10_000, key) == 0 && left(.max, key) == 0)
+    #expect(left(1, Key(Self.notes, .read)) == nil)
+  }
+
   @Test("SIM-20, MOB-46: at once goes what has no period and no tolerance; told only are tables that may not be pulled")
   func filters() {
     var all = SyncRegistrations()
@@ -124,6 +138,7 @@ import Testing
     #expect(all.immediateWrites { _ in true } == [Self.album] && all.immediateWrites { _ in false } == [])
     #expect(all.toldOnly(hasBudget: false) { $0.table == Self.album } == [Self.notes])
     #expect(all.toldOnly(hasBudget: true) { _ in true } == [Self.album, Self.notes])
+    #expect(all.unhurried { $0.table == Self.album } == [Self.notes] && all.unhurried { _ in true } == [])
   }
 }
 

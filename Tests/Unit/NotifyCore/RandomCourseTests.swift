@@ -41,11 +41,13 @@ import Testing
 
     mutating func setList(_ device: EnrolledDevice) throws {
       generation += 1
-      let periods: [UInt32] = [0, 1_000, 60_000]
-      let items = zones.filter { _ in Bool.random(using: &chance) }.map {
-        (zone: $0, period: periods.randomElement(using: &chance) ?? 0)
+      let (periods, tolerances): ([UInt32], [UInt32]) = ([0, 1_000, 60_000], [0, 0, 5_000, 600_000])
+      let items = zones.filter { _ in Bool.random(using: &chance) }.map { name in
+        DeviceList.Item(
+          zone: zone(name), period: periods.randomElement(using: &chance) ?? 0,
+          tolerance: tolerances.randomElement(using: &chance) ?? 0)
       }
-      let new = try list(generation, items)
+      let new = try DeviceList(generation: generation, items: items)
       let wanted = Set(new.items.map(\.zone))
       // A device looks at the zones of a new list by itself.
       untold[device] = untold[device, default: []].intersection(wanted)

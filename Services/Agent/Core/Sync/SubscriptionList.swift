@@ -7,11 +7,16 @@ public struct SubscriptionList: Sendable, Hashable {
     public var periodMilliseconds: UInt32
     /// Its rows are not to come with notifications.
     public var isToldOnly: Bool
+    /// How much longer it waits for a notification with which it may come (MOB-57).
+    public var toleranceMilliseconds: UInt32
 
-    public init(table: TableID, periodMilliseconds: UInt32, isToldOnly: Bool = false) {
+    public init(
+      table: TableID, periodMilliseconds: UInt32, isToldOnly: Bool = false, toleranceMilliseconds: UInt32 = 0
+    ) {
       self.table = table
       self.periodMilliseconds = periodMilliseconds
       self.isToldOnly = isToldOnly
+      self.toleranceMilliseconds = toleranceMilliseconds
     }
   }
 

@@ -50,6 +50,20 @@ public struct SyncRegistrations: Sendable {
     Set(all.keys.filter { $0.direction == .read && (hasBudget || !permits($0)) }.map(\.table))
   }
 
+  /// Tables of which nothing is pulled over this link, so that to hear of them is in no hurry (MOB-57).
+  public func unhurried(permits: (Key) -> Bool) -> Set<TableID> {
+    Set(all.keys.filter { $0.direction == .read && !permits($0) }.map(\.table))
+  }
+
+  /// When what a notification flags has to be here, as its table is registered for reading.
+  /// - Parameter waited: how long, in milliseconds, it may have waited at the cloud already.
+  /// - Returns: monotonic; nil: as registered.
+  public func deadline(of key: Key, waited: UInt32, at now: Moment) -> UInt64? {
+    guard waited > 0, let registration = all[key] else { return nil }
+    let left = registration.delayToleranceMilliseconds - min(waited, registration.delayToleranceMilliseconds)
+    return now.monotonic + UInt64(left) * 1_000_000
+  }
+
   /// Tables whose changes leave as soon as they are made, where nothing else speaks against it.
   public func immediateWrites(where mayGo: (Key) -> Bool) -> Set<TableID> {
     Set(

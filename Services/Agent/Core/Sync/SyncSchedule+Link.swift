@@ -75,6 +75,13 @@ extension SyncSchedule {
     return registrations.toldOnly(hasBudget: hasBudget) { coalescer.permits($0, isDemanded: false) }
   }
 
+  /// Tables of which nothing may be pulled over this link.
+  /// - Returns: nil: nobody knows, and nothing comes.
+  public var unhurried: Set<TableID>? {
+    guard coalescer.permitsSpeaking else { return nil }
+    return registrations.unhurried { coalescer.permits($0, isDemanded: false) }
+  }
+
   /// Tables whose changes leave as soon as they are made.
   public func immediateWrites(hasBudget: Bool) -> Set<TableID> {
     registrations.immediateWrites { key in

@@ -162,9 +162,11 @@ public struct SyncSchedule: Sendable {
 
   /// The cloud has something new, and may have sent it along. The notification is acknowledged as soon as the coalescer
   /// has taken over what it flags: should the agent die before the pull, its next hello says what it lacks.
-  /// - Parameter inline: tables that rows have come for.
+  /// - Parameters:
+  ///   - inline: tables that rows have come for.
+  ///   - waited: how long, in milliseconds, what it says may have waited for others to go with it.
   public mutating func notified(
-    _ number: UInt64, bitmap: [UInt8], generation: UInt64, inline: Set<TableID>, at now: Moment
+    _ number: UInt64, bitmap: [UInt8], generation: UInt64, inline: Set<TableID>, waited: UInt32 = 0, at now: Moment
   ) -> Notice {
     guard !controlMessages.notified(number) else { return .repeated }
     guard let flagged = list.tables(in: bitmap, generation: generation) else {
@@ -180,7 +182,7 @@ public struct SyncSchedule: Sendable {
         taken.append(table)
       } else {
         // Of how many bytes is not known: what waits for tomorrow yields to it.
-        coalescer.noteChange(key, bytes: 1, at: now)
+        coalescer.noteChange(key, bytes: 1, by: registrations.deadline(of: key, waited: waited, at: now), at: now)
       }
     }
     return .taken(inline: taken)

@@ -1056,17 +1056,20 @@ public struct ZoneSubscription: WireMessage, Equatable {
   public var zone: String
   public var periodMilliseconds: UInt32
   public var toldOnly: Bool
+  public var delayToleranceMilliseconds: UInt32
 
   public init(
     container: String = "",
     zone: String = "",
     periodMilliseconds: UInt32 = 0,
-    toldOnly: Bool = false
+    toldOnly: Bool = false,
+    delayToleranceMilliseconds: UInt32 = 0
   ) {
     self.container = container
     self.zone = zone
     self.periodMilliseconds = periodMilliseconds
     self.toldOnly = toldOnly
+    self.delayToleranceMilliseconds = delayToleranceMilliseconds
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__ZoneSubscription> {
@@ -1078,6 +1081,10 @@ public struct ZoneSubscription: WireMessage, Equatable {
       m.pointee.period_milliseconds = periodMilliseconds
     }
     if toldOnly { m.pointee.has_told_only = 1; m.pointee.told_only = toldOnly ? 1 : 0 }
+    if delayToleranceMilliseconds != 0 {
+      m.pointee.has_delay_tolerance_milliseconds = 1
+      m.pointee.delay_tolerance_milliseconds = delayToleranceMilliseconds
+    }
     return m
   }
 
@@ -1086,6 +1093,8 @@ public struct ZoneSubscription: WireMessage, Equatable {
     zone = try copyText(m.pointee.zone)
     periodMilliseconds = m.pointee.has_period_milliseconds != 0 ? m.pointee.period_milliseconds : 0
     toldOnly = m.pointee.has_told_only != 0 ? m.pointee.told_only != 0 : false
+    delayToleranceMilliseconds =
+      m.pointee.has_delay_tolerance_milliseconds != 0 ? m.pointee.delay_tolerance_milliseconds : 0
   }
 
   static let shape = 225

@@ -7,15 +7,18 @@ public struct Subscription: WireMessage, Equatable {
   public var zone: ZoneRef?
   public var periodMilliseconds: UInt32
   public var toldOnly: Bool
+  public var delayToleranceMilliseconds: UInt32
 
   public init(
     zone: ZoneRef? = nil,
     periodMilliseconds: UInt32 = 0,
-    toldOnly: Bool = false
+    toldOnly: Bool = false,
+    delayToleranceMilliseconds: UInt32 = 0
   ) {
     self.zone = zone
     self.periodMilliseconds = periodMilliseconds
     self.toldOnly = toldOnly
+    self.delayToleranceMilliseconds = delayToleranceMilliseconds
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Subscription> {
@@ -26,6 +29,10 @@ public struct Subscription: WireMessage, Equatable {
       m.pointee.period_milliseconds = periodMilliseconds
     }
     if toldOnly { m.pointee.has_told_only = 1; m.pointee.told_only = toldOnly ? 1 : 0 }
+    if delayToleranceMilliseconds != 0 {
+      m.pointee.has_delay_tolerance_milliseconds = 1
+      m.pointee.delay_tolerance_milliseconds = delayToleranceMilliseconds
+    }
     return m
   }
 
@@ -33,6 +40,8 @@ public struct Subscription: WireMessage, Equatable {
     zone = if let p = m.pointee.zone { try ZoneRef(c: p) } else { nil }
     periodMilliseconds = m.pointee.has_period_milliseconds != 0 ? m.pointee.period_milliseconds : 0
     toldOnly = m.pointee.has_told_only != 0 ? m.pointee.told_only != 0 : false
+    delayToleranceMilliseconds =
+      m.pointee.has_delay_tolerance_milliseconds != 0 ? m.pointee.delay_tolerance_milliseconds : 0
   }
 
   static let shape = 272
@@ -238,17 +247,20 @@ public struct Notification: WireMessage, Equatable {
   public var generation: UInt64
   public var bitmap: [UInt8]
   public var pages: [NotifiedPage]
+  public var waitedMilliseconds: UInt32
 
   public init(
     number: UInt64 = 0,
     generation: UInt64 = 0,
     bitmap: [UInt8] = [],
-    pages: [NotifiedPage] = []
+    pages: [NotifiedPage] = [],
+    waitedMilliseconds: UInt32 = 0
   ) {
     self.number = number
     self.generation = generation
     self.bitmap = bitmap
     self.pages = pages
+    self.waitedMilliseconds = waitedMilliseconds
   }
 
   func pack(into arena: inout Arena) -> UnsafeMutablePointer<Caravan__V1__Notification> {
@@ -257,6 +269,10 @@ public struct Notification: WireMessage, Equatable {
     if generation != 0 { m.pointee.has_generation = 1; m.pointee.generation = generation }
     if !bitmap.isEmpty { m.pointee.has_bitmap = 1; m.pointee.bitmap = arena.bytes(bitmap) }
     (m.pointee.n_pages, m.pointee.pages) = arena.messages(pages) { $0.pack(into: &$1) }
+    if waitedMilliseconds != 0 {
+      m.pointee.has_waited_milliseconds = 1
+      m.pointee.waited_milliseconds = waitedMilliseconds
+    }
     return m
   }
 
@@ -265,6 +281,7 @@ public struct Notification: WireMessage, Equatable {
     generation = m.pointee.has_generation != 0 ? m.pointee.generation : 0
     bitmap = m.pointee.has_bitmap != 0 ? copyBytes(m.pointee.bitmap) : []
     pages = try copyMessages(m.pointee.n_pages, m.pointee.pages) { (p) throws(WireError) in try NotifiedPage(c: p) }
+    waitedMilliseconds = m.pointee.has_waited_milliseconds != 0 ? m.pointee.waited_milliseconds : 0
   }
 
   static let shape = 277

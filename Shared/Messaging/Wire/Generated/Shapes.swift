@@ -1461,6 +1461,7 @@ extension WireShape {
       WireField(2, .text),
       WireField(3, .varint),
       WireField(4, .varint),
+      WireField(5, .varint),
     ]),
     WireShape(MemoryLayout<Caravan__V1__Subscribe>.size + MemoryLayout<Subscribe>.stride, [
       WireField(1, .varint),
@@ -1760,6 +1761,7 @@ extension WireShape {
       WireField(1, .message, shape: 1),
       WireField(2, .varint),
       WireField(3, .varint),
+      WireField(4, .varint),
     ]),
     WireShape(MemoryLayout<Caravan__V1__SubscriptionList>.size + MemoryLayout<SubscriptionList>.stride, [
       WireField(1, .varint),
@@ -1787,6 +1789,7 @@ extension WireShape {
       WireField(2, .varint),
       WireField(3, .bytes),
       WireField(4, .message, repeated: true, shape: 276, most: Limits.subscriptionsPerDevice, slot: 0, "pages"),
+      WireField(5, .varint),
     ]),
   ]
 

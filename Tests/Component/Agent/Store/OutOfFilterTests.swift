@@ -142,4 +142,21 @@ import Testing
       #expect(after.toldOnly == [F.photos] && after.generation > before.generation)
     }
   }
+
+  @Test("MOB-57: the list says how long a table's news may wait, and is another one when its link forbids to fetch it")
+  func tolerance() async throws {
+    try await F.with { f in
+      let registration = SyncRegistration(periodMilliseconds: 0, delayToleranceMilliseconds: 60_000, link: .wifi)
+      try await f.store.register(F.photos, .read, registration)
+      let usual = try await f.store.subscriptions(toldOnly: [])
+      #expect(usual.items.map(\.toleranceMilliseconds) == [60_000])
+      let dear = try await f.store.subscriptions(toldOnly: [F.photos], unhurried: [F.photos])
+      #expect(dear.items.map(\.toleranceMilliseconds) == [.max] && dear.generation == usual.generation + 1)
+      let again = try await f.store.subscriptions(toldOnly: [F.photos], unhurried: [F.photos])
+      #expect(again == dear)
+      // A budget: what comes unasked brings no rows, and may be fetched.
+      let budget = try await f.store.subscriptions(toldOnly: [F.photos])
+      #expect(budget.items.map(\.toleranceMilliseconds) == [60_000] && budget.generation == dear.generation + 1)
+    }
+  }
 }

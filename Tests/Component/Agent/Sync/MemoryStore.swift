@@ -38,6 +38,7 @@ final class MemoryStore: SyncStore {
     var registrations: [TableRegistration] = []
     var generation: UInt64 = 0
     var toldOnly: Set<TableID> = []
+    var unhurried: Set<TableID> = []
     var chunks: [ChunkHash: [UInt8]] = [:]
     var parts: [ChunkHash: [UInt8]] = [:]
     /// Chunks the rows of a record name.
@@ -333,18 +334,20 @@ final class MemoryStore: SyncStore {
     }
   }
 
-  func subscriptions(toldOnly: Set<TableID>?) -> SubscriptionList {
+  func subscriptions(toldOnly: Set<TableID>?, unhurried: Set<TableID>) -> SubscriptionList {
     state.withLock { state in
-      if let toldOnly, toldOnly != state.toldOnly {
+      if let toldOnly, toldOnly != state.toldOnly || unhurried != state.unhurried {
         state.generation += 1
-        state.toldOnly = toldOnly
+        (state.toldOnly, state.unhurried) = (toldOnly, unhurried)
       }
       return SubscriptionList(
         generation: state.generation,
         items: state.registrations.filter { $0.direction == .read }.map {
           SubscriptionList.Item(
             table: $0.table, periodMilliseconds: $0.registration.periodMilliseconds,
-            isToldOnly: toldOnly?.contains($0.table) ?? false)
+            isToldOnly: toldOnly?.contains($0.table) ?? false,
+            toleranceMilliseconds: unhurried.contains($0.table)
+              ? .max : $0.registration.delayToleranceMilliseconds)
         })
     }
   }

@@ -4405,7 +4405,7 @@ const ProtobufCMessageDescriptor caravan__v1__pull__descriptor =
   (ProtobufCMessageInit) caravan__v1__pull__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__zone_subscription__field_descriptors[4] =
+static const ProtobufCFieldDescriptor caravan__v1__zone_subscription__field_descriptors[5] =
 {
   {
     "container",
@@ -4455,9 +4455,22 @@ static const ProtobufCFieldDescriptor caravan__v1__zone_subscription__field_desc
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "delay_tolerance_milliseconds",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__ZoneSubscription, has_delay_tolerance_milliseconds),
+    offsetof(Caravan__V1__ZoneSubscription, delay_tolerance_milliseconds),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__zone_subscription__field_indices_by_name[] = {
   0,   /* field[0] = container */
+  4,   /* field[4] = delay_tolerance_milliseconds */
   2,   /* field[2] = period_milliseconds */
   3,   /* field[3] = told_only */
   1,   /* field[1] = zone */
@@ -4465,7 +4478,7 @@ static const unsigned caravan__v1__zone_subscription__field_indices_by_name[] = 
 static const ProtobufCIntRange caravan__v1__zone_subscription__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor caravan__v1__zone_subscription__descriptor =
 {
@@ -4475,7 +4488,7 @@ const ProtobufCMessageDescriptor caravan__v1__zone_subscription__descriptor =
   "Caravan__V1__ZoneSubscription",
   "caravan.v1",
   sizeof(Caravan__V1__ZoneSubscription),
-  4,
+  5,
   caravan__v1__zone_subscription__field_descriptors,
   caravan__v1__zone_subscription__field_indices_by_name,
   1,  caravan__v1__zone_subscription__number_ranges,

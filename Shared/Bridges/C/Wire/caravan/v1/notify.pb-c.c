@@ -277,7 +277,7 @@ void   caravan__v1__notification__free_unpacked
   assert(message->base.descriptor == &caravan__v1__notification__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor caravan__v1__subscription__field_descriptors[3] =
+static const ProtobufCFieldDescriptor caravan__v1__subscription__field_descriptors[4] =
 {
   {
     "zone",
@@ -315,8 +315,21 @@ static const ProtobufCFieldDescriptor caravan__v1__subscription__field_descripto
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "delay_tolerance_milliseconds",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__Subscription, has_delay_tolerance_milliseconds),
+    offsetof(Caravan__V1__Subscription, delay_tolerance_milliseconds),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__subscription__field_indices_by_name[] = {
+  3,   /* field[3] = delay_tolerance_milliseconds */
   1,   /* field[1] = period_milliseconds */
   2,   /* field[2] = told_only */
   0,   /* field[0] = zone */
@@ -324,7 +337,7 @@ static const unsigned caravan__v1__subscription__field_indices_by_name[] = {
 static const ProtobufCIntRange caravan__v1__subscription__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor caravan__v1__subscription__descriptor =
 {
@@ -334,7 +347,7 @@ const ProtobufCMessageDescriptor caravan__v1__subscription__descriptor =
   "Caravan__V1__Subscription",
   "caravan.v1",
   sizeof(Caravan__V1__Subscription),
-  3,
+  4,
   caravan__v1__subscription__field_descriptors,
   caravan__v1__subscription__field_indices_by_name,
   1,  caravan__v1__subscription__number_ranges,
@@ -611,7 +624,7 @@ const ProtobufCMessageDescriptor caravan__v1__notified_page__descriptor =
   (ProtobufCMessageInit) caravan__v1__notified_page__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caravan__v1__notification__field_descriptors[4] =
+static const ProtobufCFieldDescriptor caravan__v1__notification__field_descriptors[5] =
 {
   {
     "number",
@@ -661,17 +674,30 @@ static const ProtobufCFieldDescriptor caravan__v1__notification__field_descripto
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "waited_milliseconds",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caravan__V1__Notification, has_waited_milliseconds),
+    offsetof(Caravan__V1__Notification, waited_milliseconds),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned caravan__v1__notification__field_indices_by_name[] = {
   2,   /* field[2] = bitmap */
   1,   /* field[1] = generation */
   0,   /* field[0] = number */
   3,   /* field[3] = pages */
+  4,   /* field[4] = waited_milliseconds */
 };
 static const ProtobufCIntRange caravan__v1__notification__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor caravan__v1__notification__descriptor =
 {
@@ -681,7 +707,7 @@ const ProtobufCMessageDescriptor caravan__v1__notification__descriptor =
   "Caravan__V1__Notification",
   "caravan.v1",
   sizeof(Caravan__V1__Notification),
-  4,
+  5,
   caravan__v1__notification__field_descriptors,
   caravan__v1__notification__field_indices_by_name,
   1,  caravan__v1__notification__number_ranges,

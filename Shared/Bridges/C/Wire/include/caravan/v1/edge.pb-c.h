@@ -631,10 +631,16 @@ struct  Caravan__V1__ZoneSubscription
    */
   protobuf_c_boolean has_told_only;
   protobuf_c_boolean told_only;
+  /*
+   * How much longer than its period it may wait for a notification with which it goes, 0: not at all. What the link is
+   * not one for waits as long as the service lets it (MOB-57).
+   */
+  protobuf_c_boolean has_delay_tolerance_milliseconds;
+  uint32_t delay_tolerance_milliseconds;
 };
 #define CARAVAN__V1__ZONE_SUBSCRIPTION__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__zone_subscription__descriptor) \
-    , NULL, NULL, 0, 0, 0, 0 }
+    , NULL, NULL, 0, 0, 0, 0, 0, 0 }
 
 
 /*

@@ -43,10 +43,15 @@ struct  Caravan__V1__Subscription
    */
   protobuf_c_boolean has_told_only;
   protobuf_c_boolean told_only;
+  /*
+   * How much longer than that it may wait for a notification with which it goes, 0: not at all (MOB-57).
+   */
+  protobuf_c_boolean has_delay_tolerance_milliseconds;
+  uint32_t delay_tolerance_milliseconds;
 };
 #define CARAVAN__V1__SUBSCRIPTION__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__subscription__descriptor) \
-    , NULL, 0, 0, 0, 0 }
+    , NULL, 0, 0, 0, 0, 0, 0 }
 
 
 /*
@@ -159,10 +164,15 @@ struct  Caravan__V1__Notification
    */
   size_t n_pages;
   Caravan__V1__NotifiedPage **pages;
+  /*
+   * How long that has waited beyond its period which has waited longest: so much of its tolerance is gone.
+   */
+  protobuf_c_boolean has_waited_milliseconds;
+  uint32_t waited_milliseconds;
 };
 #define CARAVAN__V1__NOTIFICATION__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caravan__v1__notification__descriptor) \
-    , 0, 0, 0, 0, 0, {0,NULL}, 0,NULL }
+    , 0, 0, 0, 0, 0, {0,NULL}, 0,NULL, 0, 0 }
 
 
 /* Caravan__V1__Subscription methods */
