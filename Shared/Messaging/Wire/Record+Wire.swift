@@ -284,6 +284,12 @@ extension TypeGrants {
       (.world, world), (.authenticated, authenticated), (.creator, creator), (.server, server),
     ]
     for (role, bits) in said { try grants.grant(CaravanModel.TypeGrants.Rights(wire: bits), to: role) }
+    guard own.count <= Limits.ownRoles else {
+      throw CaravanError(
+        .limitExceeded,
+        "a type grants something to \(own.count) roles of its container's own: the limit is "
+          + "\(Limits.ownRoles)")
+    }
     for role in own { try grants.grant(CaravanModel.TypeGrants.Rights(wire: role.rights), to: .own(role.role)) }
     return grants
   }

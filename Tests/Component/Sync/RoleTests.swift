@@ -224,6 +224,12 @@ import Testing
       #expect(await Self.code { try await propose("c", 31..<33) } == .limitExceeded)
       try await propose("a", 0..<0)
       try await propose("c", 31..<33)
+      let ann = try cloud.device("a")
+      var hostile = ProposeTable.type(Self.fields)
+      let same = RoleRights(role: "r", rights: 2)
+      hostile.type?.grants = CaravanWire.TypeGrants(
+        world: 2, authenticated: 1, creator: 6, own: [RoleRights](repeating: same, count: Limits.ownRoles + 1))
+      #expect(try await ann.refusal(.propose(hostile))?.code == .limitExceeded)
       let among = RolesRequest(
         container: "album", environment: "development", user: "ann", among: (0...Limits.ownRoles).map { "r\($0)" })
       let bus = cloud.hub.connect(as: "sync-2")
