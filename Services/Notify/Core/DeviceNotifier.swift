@@ -35,6 +35,8 @@ package struct DeviceNotifier: Sendable {
   private var waiting: Bitmap
   /// Since when changes may wait for company, by subscription, on the monotonic clock.
   private var tolerant: [Int: Int64] = [:]
+  /// How long, in milliseconds, something that is ready has waited for company.
+  private var waited: UInt32 = 0
   /// Log position of the oldest change that waits, for its period or for company.
   private var waitingSince: UInt64?
   private var ready: Bitmap
@@ -120,14 +122,16 @@ package struct DeviceNotifier: Sendable {
   }
 
   /// What waits for company has it.
-  /// - Returns: how long that has waited which has waited longest.
-  private mutating func joinTolerant(_ now: Moment) -> UInt32 {
-    guard let since = waitingSince, !tolerant.isEmpty else { return 0 }
+  private mutating func joinTolerant(_ now: Moment) {
+    guard let since = waitingSince, !tolerant.isEmpty else { return }
     for slot in tolerant.keys { makeReady(slot, since: since) }
-    let waited = tolerant.values.map { now.monotonic - $0 }.max() ?? 0
+    noteWaiting(now)
     tolerant = [:]
     if waiting.isEmpty { waitingSince = nil }
-    return UInt32(clamping: waited)
+  }
+
+  private mutating func noteWaiting(_ now: Moment) {
+    waited = max(waited, UInt32(clamping: tolerant.values.map { now.monotonic - $0 }.max() ?? 0))
   }
 
   private mutating func makeReady(_ slot: Int, since position: UInt64) {
@@ -139,7 +143,7 @@ package struct DeviceNotifier: Sendable {
   private mutating func nextNotification(_ now: Moment, _ number: inout UInt64) -> Step {
     defer { checkInvariants() }
     guard presence == .present, outstanding == nil, !ready.isEmpty || isCompanyDue(now) else { return .nothing }
-    let waited = joinTolerant(now)
+    joinTolerant(now)
     let pending = PendingNotification(
       device: device, number: number, generation: list.generation, bitmap: ready, inlinePage: takeInlinePages(),
       waited: waited)
@@ -147,7 +151,7 @@ package struct DeviceNotifier: Sendable {
     outstanding = Outstanding(
       pending: pending, since: readySince, retryAt: now.monotonic + NotifyLimits.firstRetryMilliseconds)
     ready.removeAll()
-    readySince = nil
+    (readySince, waited) = (nil, 0)
     return .send(pending)
   }
 
@@ -191,7 +195,7 @@ package struct DeviceNotifier: Sendable {
     fireTimers(now)
     if let due = sweepAt, due <= now.monotonic {
       sweepAt = nil
-      _ = joinTolerant(now)
+      joinTolerant(now)
       ready = Bitmap(all: list.items.count)
     }
     guard var current = outstanding, current.retryAt <= now.monotonic else { return nextNotification(now, &number) }
@@ -233,7 +237,7 @@ package struct DeviceNotifier: Sendable {
     if let outstanding { ready.formUnion(outstanding.pending.bitmap) }
     ready.formUnion(waiting)
     for slot in tolerant.keys { ready[slot] = true }
-    tolerant = [:]
+    (tolerant, waited) = ([:], 0)
     waiting.removeAll()
     timers = [:]
     inlinePage = [:]
@@ -280,7 +284,9 @@ package struct DeviceNotifier: Sendable {
     if let outstanding { unconfirmed.formUnion(outstanding.pending.bitmap) }
     let zones = Set(unconfirmed.set.map { self.list.items[$0].zone })
     let attaching = sinceAttach.map { bits in Set(bits.set.map { self.list.items[$0].zone }) }
+    noteWaiting(now)
     var next = DeviceNotifier(device: device, list: list)
+    next.waited = waited
     next.presence = presence
     next.sweepAt = sweepAt
     for (slot, item) in list.items.enumerated() where zones.contains(item.zone) { next.ready[slot] = true }

@@ -176,15 +176,17 @@ package enum Registry {
     return (others + [type.name]).sorted()
   }
 
-  /// To which roles of the container's own each type grants something, now that one is registered.
+  /// To which roles of the container's own each type grants something, now that others are registered.
   /// - Parameter roles: by the type's name.
   /// - Throws: `limitExceeded` beyond `Limits.ownRoles` of the container.
   package static func ownRoles(
-    _ roles: [String: [String]], after type: RecordType
+    _ roles: [String: [String]], after types: [RecordType]
   ) throws(CaravanError) -> [String: [String]] {
     var roles = roles
-    let new = type.grants?.ownRoles ?? []
-    roles[type.name] = new.isEmpty ? nil : new
+    for type in types {
+      let new = type.grants?.ownRoles ?? []
+      roles[type.name] = new.isEmpty ? nil : new
+    }
     let all = Set(roles.values.joined())
     guard all.count <= Limits.ownRoles else {
       throw CaravanError(

@@ -6,8 +6,8 @@ import CaravanWire
 
 /// Who has roles of containers' own (CK-04): a record each in the zone `roles` of the public database, beside one,
 /// `count`, that says how many there are (field 1). Each shard of the database has copies, which stores look at in the
-/// transactions of commits. Who has a role is looked up in the first shard: what is taken away goes from there first,
-/// and an answer says so when no shard has it any more.
+/// transactions of commits. Who has a role is looked up in the first shard: what is given comes there last, what is
+/// taken away goes from there first, and an answer says so when all shards say the same.
 struct RoleMembers: Sendable {
   private static let count = "count"
   private static let content: UInt32 = 1
@@ -89,6 +89,7 @@ struct RoleMembers: Sendable {
         byOperator: true))
     let shards = settled.settings?.model().shards(of: store.database) ?? 1
     let record = OwnRole.record(member.role, of: member.user)
+    if isMember { try await write(record, isThere: true, to: shards, store) }
     let isChanged = try await registrar.insisting(store.database) { () async throws(CaravanError) in
       try await change(record, isThere: isMember, store)
     }
@@ -129,8 +130,25 @@ struct RoleMembers: Sendable {
         change: .save(type: 0, body: body, chunks: [])),
     ]
     guard case .applied(let outcomes, _, _, _) = try await storage.commit(to: zone, mutations) else { return nil }
+    try Self.check(outcomes)
     let isDone = outcomes.allSatisfy { if case .accepted = $0 { true } else { false } }
     return isDone ? true : nil
+  }
+
+  /// - Throws: why storage does not take something, as for want of room.
+  private static func check(_ outcomes: [CaravanModel.Outcome]) throws(CaravanError) {
+    for case .refused(let error) in outcomes { throw error }
+  }
+
+  /// To every shard but the first.
+  private func write(
+    _ record: String, isThere: Bool, to shards: UInt32, _ store: SchemaStore
+  ) async throws(CaravanError) {
+    for shard in 1..<max(1, shards) {
+      let zone = try ZoneID(store.database.shard(shard), OwnRole.zone)
+      let result = try await storage.commit(to: zone, [Self.mutation(record, isThere: isThere, after: .any)])
+      if case .applied(let outcomes, _, _, _) = result { try Self.check(outcomes) }
+    }
   }
 
   /// Makes the other shards say what the first says, also where it has changed while they were written to.
@@ -139,10 +157,7 @@ struct RoleMembers: Sendable {
     let first = try ZoneID(store.database, OwnRole.zone)
     var isThere = try await !store.live([record], in: first).isEmpty
     for _ in 0..<SchemaLimits.memberAttempts {
-      for shard in 1..<shards {
-        let zone = try ZoneID(store.database.shard(shard), OwnRole.zone)
-        _ = try await storage.commit(to: zone, [Self.mutation(record, isThere: isThere, after: .any)])
-      }
+      try await write(record, isThere: isThere, to: shards, store)
       let isStill = try await !store.live([record], in: first).isEmpty
       guard isStill != isThere else { return }
       isThere = isStill

@@ -17,10 +17,8 @@ struct GrantedNames: Hashable {
     var names = self
     names.types.removeAll { removed.contains($0) }
     for name in removed { names.roles[name] = nil }
-    for type in added {
-      names.types = try Registry.granted(names.types, after: type)
-      names.roles = try Registry.ownRoles(names.roles, after: type)
-    }
+    for type in added { names.types = try Registry.granted(names.types, after: type) }
+    names.roles = try Registry.ownRoles(names.roles, after: added)
     return names
   }
 }

@@ -12,13 +12,14 @@ extension DeviceSession {
   /// something, nobody is asked.
   func roles(_ visibility: RecordVisibility, in database: DatabaseID) async throws(CaravanError) -> Set<String> {
     guard database.isPublic, !visibility.ownRoles.isEmpty else { return [] }
-    return try await cloud.schema.roles(
-      of: user, among: visibility.ownRoles, in: database.container, database.environment)
+    let known = Set(visibility.ownRoles.sorted().prefix(Limits.ownRoles))
+    return try await cloud.schema.roles(of: user, among: known, in: database.container, database.environment)
   }
 
   /// A commit with the rights that its user has. Those that come from roles count while the user has the roles, which
-  /// the store sees for itself: where it is otherwise than what is remembered here, that is forgotten, once.
-  /// - Throws: `leaseExpired` where the roles change while they are looked at.
+  /// the store sees for itself: where it is otherwise than what is remembered here, that is forgotten, once. A store
+  /// that says so still judges by the rights that the user has without any role, so that nobody waits for a shard that
+  /// somebody else has to mend.
   func commit(
     _ request: CommitRequest, to database: DatabaseID, _ visibility: RecordVisibility
   ) async throws(CaravanError) -> CommitReply {
@@ -32,7 +33,10 @@ extension DeviceSession {
     do throws(CaravanError) { return try await attempt(roles) } catch {
       guard error.code == .leaseExpired, !roles.isEmpty else { throw error }
       cloud.schema.forgetRoles(of: user, in: database.container, database.environment)
-      return try await attempt(self.roles(visibility, in: database))
+    }
+    do throws(CaravanError) { return try await attempt(self.roles(visibility, in: database)) } catch {
+      guard error.code == .leaseExpired else { throw error }
+      return try await attempt([])
     }
   }
 

@@ -36,7 +36,8 @@ extension SchemaClient {
     let request = RolesRequest(
       container: container.text, environment: environment.rawValue, user: user.text, among: among.sorted())
     do throws(CaravanError) {
-      let reply: RolesReply = try await bus.call(request, to: SchemaMethod.roles.subject, deadline: Self.deadline)
+      let deadline = found == nil ? Self.deadline : Self.confirmingDeadline
+      let reply: RolesReply = try await bus.call(request, to: SchemaMethod.roles.subject, deadline: deadline)
       let roles = Set(reply.roles).intersection(among)
       userRoles.withLock {
         $0.insert(Kept(value: KnownRoles(among: among, roles: roles, read: asked), confirmed: asked), for: question)

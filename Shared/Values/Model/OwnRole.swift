@@ -12,8 +12,10 @@ public enum OwnRole {
         "a role '\(name.prefix(80))' cannot be: a letter, then letters, digits, _ or -, at most "
           + "\(Limits.roleNameBytes)")
     }
-    guard case .own = TypeGrants.Role(name) else {
-      throw CaravanError(.invalidData, "'\(name)' is a role that every container has: call yours something else")
+    if let standard = TypeGrants.Role.standard.first(where: { "\($0)" == name.lowercased() }) {
+      throw CaravanError(
+        .invalidData,
+        "'\(standard)' is a role that every container has (case does not count): call yours something else")
     }
   }
 

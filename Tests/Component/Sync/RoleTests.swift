@@ -130,6 +130,29 @@ import Testing
     }
   }
 
+  @Test("CK-04: where a shard does not know of a role, its user still does there what every user may")
+  func shardWithout() async throws {
+    try await CloudCluster.with { cloud in
+      let (ann, eve) = (try cloud.device("a"), try cloud.device("e", of: "eve"))
+      let (type, names) = try await Self.posts(cloud, by: ann)
+      try await Self.give(cloud)
+      try await cloud.host.clock.sleep(for: SchemaClient.freshness)
+      let storage = StorageClient(bus: cloud.hub.connect(as: "mishap"), host: cloud.host, writer: "@mishap")
+      let database = DatabaseID(container: try ContainerID("album"), environment: .development, owner: nil)
+      let record = OwnRole.record("moderators", of: try UserID("eve"))
+      let gone = CaravanModel.Mutation(name: record, base: .any, change: .delete)
+      _ = try await storage.commit(to: try ZoneID(database.shard(1), OwnRole.zone), [gone])
+      #expect(try await Self.outcome(eve, 1, Self.save(names[1], "x", type))?.failure?.code == "accessDenied")
+      #expect(try await Self.outcome(eve, 2, Self.save(names[2], "x", type))?.verdict == .accepted)
+      let shards = CaravanModel.ContainerSettings().publicShards
+      let own = try #require((0..<1_000).map { "e\($0)" }.first { DefaultZone.shard(of: $0, among: shards) == 1 })
+      #expect(try await Self.outcome(eve, 3, Self.save(own, "mine", type))?.verdict == .accepted)
+      // To give it again mends the shard.
+      #expect(try await Self.give(cloud) == false)
+      #expect(try await Self.outcome(eve, 4, Self.save(names[1], "x", type))?.verdict == .accepted)
+    }
+  }
+
   @Test("CK-04, TRU-04: roles are given by those who develop a container, and by nobody else")
   func standing() async throws {
     try await CloudCluster.with { cloud in

@@ -82,7 +82,7 @@ import Testing
     let told = try machine.setList(
       Self.list(2, [("b", 0, 0), ("a", 0, 60_000)]), of: phone, isCurrent: true, now: moment(10)
     ).sends
-    #expect(told.map(\.bitmap.set) == [[1]])
+    #expect(told.map(\.bitmap.set) == [[1]] && told.map(\.waited) == [10])
     _ = machine.acked(told[0].number, device: phone, now: moment(20))
     #expect(Self.change("a", 2, at: 30, &machine).isEmpty)
     machine.attachBegan(phone)

@@ -136,7 +136,15 @@ enum SchemaCommands {
       type.settings = all
       guard !granted.isEmpty else { return }
       var grants = type.grants ?? .standard
-      for (role, rights) in granted { try grants.grant(rights, to: role) }
+      for (role, rights) in granted {
+        if case .own(let name) = role, rights.isEmpty, grants[role].isEmpty {
+          throw CaravanError(
+            .invalidData,
+            "'\(type.name)' grants role '\(name)' nothing as it is: roles that every container has are "
+              + TypeGrants.Role.standard.map { "\($0)" }.joined(separator: ", "))
+        }
+        try grants.grant(rights, to: role)
+      }
       type.grants = grants
     }
   }
