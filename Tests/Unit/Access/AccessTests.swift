@@ -137,7 +137,9 @@ import Testing
       try OwnRole.check(name)
       #expect(TypeGrants.Role(name) == .own(name) && "\(TypeGrants.Role(name))" == name)
     }
-    for name in ["", "_a", "1a", "a b", "ä", "a/b", "a.b", "world", "Creator", "server", String(repeating: "a", count: 65)] {
+    for name in [
+      "", "_a", "1a", "a b", "ä", "a/b", "a.b", "world", "Creator", "server", String(repeating: "a", count: 65),
+    ] {
       #expect(Self.code { () throws(CaravanError) in try OwnRole.check(name) } == .invalidData)
     }
     for role in TypeGrants.Role.standard { #expect(TypeGrants.Role("\(role)") == role) }

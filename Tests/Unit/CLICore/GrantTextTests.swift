@@ -21,7 +21,8 @@ import Testing
   @Test(
     "What is no grant is refused",
     arguments: [
-      "", "world", "world=", "world=all", "no body=read", "_icloud=read", "World=read", "world=read,write", "world=+read", "=read",
+      "", "world", "world=", "world=all", "no body=read", "_icloud=read", "World=read", "world=read,write",
+      "world=+read", "=read",
       "world=Read",
     ])
   func refused(text: String) { #expect(throws: CaravanError.self) { try GrantText.parse(text) } }
