@@ -83,9 +83,9 @@ extension LocalStore: SyncStore {
   public func registrations() throws(CaravanError) -> [TableRegistration] { try registered.all() }
 
   public func subscriptions(
-    toldOnly: Set<TableID>?, unhurried: Set<TableID> = []
+    toldOnly: Set<TableID>?, deferrable: Set<TableID> = []
   ) throws(CaravanError) -> SubscriptionList {
-    try registered.subscriptions(toldOnly: toldOnly, unhurried: unhurried)
+    try registered.subscriptions(toldOnly: toldOnly, deferrable: deferrable)
   }
 
   // MARK: Making tables

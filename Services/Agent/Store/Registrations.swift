@@ -72,13 +72,13 @@ struct Registrations: TablePart {
   }
 
   func subscriptions(
-    toldOnly: Set<TableID>?, unhurried: Set<TableID>
+    toldOnly: Set<TableID>?, deferrable: Set<TableID>
   ) throws(CaravanError) -> SubscriptionList {
     let items = try storedRegistrations().filter { $0.direction == .read }.map { read in
       SubscriptionList.Item(
         table: read.table, periodMilliseconds: read.registration.periodMilliseconds,
         isToldOnly: toldOnly?.contains(read.table) ?? false || catalog.tables[read.table]?.properties.query != nil,
-        toleranceMilliseconds: unhurried.contains(read.table)
+        toleranceMilliseconds: deferrable.contains(read.table)
           ? .max : read.registration.delayToleranceMilliseconds)
     }
     if toldOnly != nil { try number(items) }

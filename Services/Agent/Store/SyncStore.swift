@@ -166,9 +166,9 @@ public protocol SyncStore: Sendable {
   /// notifications, and of those of which nothing may be pulled now.
   /// - Parameters:
   ///   - toldOnly: the former; nil: nobody knows now, and the list is numbered as it was last.
-  ///   - unhurried: the latter.
+  ///   - deferrable: the latter.
   func subscriptions(
-    toldOnly: Set<TableID>?, unhurried: Set<TableID>
+    toldOnly: Set<TableID>?, deferrable: Set<TableID>
   ) async throws(CaravanError) -> SubscriptionList
 }
 

@@ -53,16 +53,15 @@ extension SyncEngine {
   // MARK: What comes unasked
 
   private var toldOnly: Set<TableID>? { schedule.toldOnly(hasBudget: meter.budget != nil) }
-  private var unhurried: Set<TableID> { schedule.unhurried ?? [] }
 
   /// Numbers the list of tables to hear of as it is now, and has the cloud told.
   /// - Parameter patience: in milliseconds, for what is new in it. Rows that are not to come any more do not wait.
   func numberList(patience: UInt64) async throws(CaravanError) {
-    var (next, told, mayWait) = (SubscriptionList(), toldOnly, unhurried)
+    var (next, told, mayWait) = (SubscriptionList(), toldOnly, schedule.deferrable)
     while true {
-      next = try await store.subscriptions(toldOnly: told, unhurried: mayWait)
-      if told == toldOnly, mayWait == unhurried { break }
-      (told, mayWait) = (toldOnly, unhurried)
+      next = try await store.subscriptions(toldOnly: told, deferrable: mayWait)
+      if told == toldOnly, mayWait == schedule.deferrable { break }
+      (told, mayWait) = (toldOnly, schedule.deferrable)
     }
     // The cloud ignores an older list of the same device. A new store counts from the beginning, but epochs, which have
     // the time in their upper bits, grow from one store of a device to the next.

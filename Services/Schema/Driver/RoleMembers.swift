@@ -89,7 +89,7 @@ struct RoleMembers: Sendable {
         byOperator: true))
     let shards = settled.settings?.model().shards(of: store.database) ?? 1
     let record = OwnRole.record(member.role, of: member.user)
-    if isMember { try await write(record, isThere: true, to: shards, store) }
+    if isMember { try await copy(record, isThere: true, to: shards, store) }
     let isChanged = try await registrar.insisting(store.database) { () async throws(CaravanError) in
       try await change(record, isThere: isMember, store)
     }
@@ -140,8 +140,8 @@ struct RoleMembers: Sendable {
     for case .refused(let error) in outcomes { throw error }
   }
 
-  /// To every shard but the first.
-  private func write(
+  /// Writes it to every shard but the first.
+  private func copy(
     _ record: String, isThere: Bool, to shards: UInt32, _ store: SchemaStore
   ) async throws(CaravanError) {
     for shard in 1..<max(1, shards) {
@@ -157,7 +157,7 @@ struct RoleMembers: Sendable {
     let first = try ZoneID(store.database, OwnRole.zone)
     var isThere = try await !store.live([record], in: first).isEmpty
     for _ in 0..<SchemaLimits.memberAttempts {
-      try await write(record, isThere: isThere, to: shards, store)
+      try await copy(record, isThere: isThere, to: shards, store)
       let isStill = try await !store.live([record], in: first).isEmpty
       guard isStill != isThere else { return }
       isThere = isStill

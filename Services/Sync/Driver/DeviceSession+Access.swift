@@ -19,7 +19,7 @@ extension DeviceSession {
   /// A commit with the rights that its user has. Those that come from roles count while the user has the roles, which
   /// the store sees for itself: where it is otherwise than what is remembered here, that is forgotten, once. A store
   /// that says so still judges by the rights that the user has without any role, so that nobody waits for a shard that
-  /// somebody else has to mend.
+  /// somebody else has to repair.
   func commit(
     _ request: CommitRequest, to database: DatabaseID, _ visibility: RecordVisibility
   ) async throws(CaravanError) -> CommitReply {

@@ -147,7 +147,7 @@ import Testing
       let shards = CaravanModel.ContainerSettings().publicShards
       let own = try #require((0..<1_000).map { "e\($0)" }.first { DefaultZone.shard(of: $0, among: shards) == 1 })
       #expect(try await Self.outcome(eve, 3, Self.save(own, "mine", type))?.verdict == .accepted)
-      // To give it again mends the shard.
+      // Giving it again repairs the shard.
       #expect(try await Self.give(cloud) == false)
       #expect(try await Self.outcome(eve, 4, Self.save(names[1], "x", type))?.verdict == .accepted)
     }

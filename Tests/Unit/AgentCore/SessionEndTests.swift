@@ -138,7 +138,7 @@ import Testing
     #expect(all.immediateWrites { _ in true } == [Self.album] && all.immediateWrites { _ in false } == [])
     #expect(all.toldOnly(hasBudget: false) { $0.table == Self.album } == [Self.notes])
     #expect(all.toldOnly(hasBudget: true) { _ in true } == [Self.album, Self.notes])
-    #expect(all.unhurried { $0.table == Self.album } == [Self.notes] && all.unhurried { _ in true } == [])
+    #expect(all.deferrable { $0.table == Self.album } == [Self.notes] && all.deferrable { _ in true } == [])
   }
 }
 

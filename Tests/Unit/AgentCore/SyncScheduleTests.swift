@@ -186,7 +186,7 @@ import Testing
     #expect(schedule.limit(of: Self.write, isDemanded: false) == nil)
     #expect(schedule.limit(of: Self.write, isDemanded: true) == .roaming)
     #expect(schedule.immediateWrites(hasBudget: false).isEmpty && schedule.permittedWrite(of: Self.table.app) == nil)
-    #expect(schedule.toldOnly(hasBudget: false) == [Self.table] && schedule.unhurried == [Self.table])
+    #expect(schedule.toldOnly(hasBudget: false) == [Self.table] && schedule.deferrable == [Self.table])
     let dear = Self.due(&schedule, at: 2)
     _ = schedule.changeLink { $0.announce(.wired) }
     _ = schedule.decidePermissions(budget: nil, at: Self.at(3))

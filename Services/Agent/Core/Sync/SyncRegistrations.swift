@@ -51,7 +51,7 @@ public struct SyncRegistrations: Sendable {
   }
 
   /// Tables of which nothing is pulled over this link, so that to hear of them is in no hurry (MOB-57).
-  public func unhurried(permits: (Key) -> Bool) -> Set<TableID> {
+  public func deferrable(permits: (Key) -> Bool) -> Set<TableID> {
     Set(all.keys.filter { $0.direction == .read && !permits($0) }.map(\.table))
   }
 

@@ -75,11 +75,10 @@ extension SyncSchedule {
     return registrations.toldOnly(hasBudget: hasBudget) { coalescer.permits($0, isDemanded: false) }
   }
 
-  /// Tables of which nothing may be pulled over this link.
-  /// - Returns: nil: nobody knows, and nothing comes.
-  public var unhurried: Set<TableID>? {
-    guard coalescer.permitsSpeaking else { return nil }
-    return registrations.unhurried { coalescer.permits($0, isDemanded: false) }
+  /// Tables of which nothing may be pulled over this link; none while nobody knows, for nothing comes then.
+  public var deferrable: Set<TableID> {
+    guard coalescer.permitsSpeaking else { return [] }
+    return registrations.deferrable { coalescer.permits($0, isDemanded: false) }
   }
 
   /// Tables whose changes leave as soon as they are made.

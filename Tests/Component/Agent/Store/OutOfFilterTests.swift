@@ -150,9 +150,9 @@ import Testing
       try await f.store.register(F.photos, .read, registration)
       let usual = try await f.store.subscriptions(toldOnly: [])
       #expect(usual.items.map(\.toleranceMilliseconds) == [60_000])
-      let dear = try await f.store.subscriptions(toldOnly: [F.photos], unhurried: [F.photos])
+      let dear = try await f.store.subscriptions(toldOnly: [F.photos], deferrable: [F.photos])
       #expect(dear.items.map(\.toleranceMilliseconds) == [.max] && dear.generation == usual.generation + 1)
-      let again = try await f.store.subscriptions(toldOnly: [F.photos], unhurried: [F.photos])
+      let again = try await f.store.subscriptions(toldOnly: [F.photos], deferrable: [F.photos])
       #expect(again == dear)
       // A budget: what comes unasked brings no rows, and may be fetched.
       let budget = try await f.store.subscriptions(toldOnly: [F.photos])

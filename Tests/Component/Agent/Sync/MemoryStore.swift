@@ -38,7 +38,7 @@ final class MemoryStore: SyncStore {
     var registrations: [TableRegistration] = []
     var generation: UInt64 = 0
     var toldOnly: Set<TableID> = []
-    var unhurried: Set<TableID> = []
+    var deferrable: Set<TableID> = []
     var chunks: [ChunkHash: [UInt8]] = [:]
     var parts: [ChunkHash: [UInt8]] = [:]
     /// Chunks the rows of a record name.
@@ -334,11 +334,11 @@ final class MemoryStore: SyncStore {
     }
   }
 
-  func subscriptions(toldOnly: Set<TableID>?, unhurried: Set<TableID>) -> SubscriptionList {
+  func subscriptions(toldOnly: Set<TableID>?, deferrable: Set<TableID>) -> SubscriptionList {
     state.withLock { state in
-      if let toldOnly, toldOnly != state.toldOnly || unhurried != state.unhurried {
+      if let toldOnly, toldOnly != state.toldOnly || deferrable != state.deferrable {
         state.generation += 1
-        (state.toldOnly, state.unhurried) = (toldOnly, unhurried)
+        (state.toldOnly, state.deferrable) = (toldOnly, deferrable)
       }
       return SubscriptionList(
         generation: state.generation,
@@ -346,7 +346,7 @@ final class MemoryStore: SyncStore {
           SubscriptionList.Item(
             table: $0.table, periodMilliseconds: $0.registration.periodMilliseconds,
             isToldOnly: toldOnly?.contains($0.table) ?? false,
-            toleranceMilliseconds: unhurried.contains($0.table)
+            toleranceMilliseconds: deferrable.contains($0.table)
               ? .max : $0.registration.delayToleranceMilliseconds)
         })
     }
